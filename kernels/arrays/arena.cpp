@@ -10,7 +10,7 @@ void Arena::open() {
 }
 
 std::size_t Arena::take(std::size_t bytes) {
-  // Empty arrays are told apart by their offset too.
+  // At least one unit, so that empty arrays have distinct offsets too.
   const std::size_t wanted = std::max((bytes + alignment - 1) / alignment, std::size_t{1});
   const std::size_t size = wanted * alignment;
   std::size_t offset = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of an eager program: every step writes a fresh array, and an array's memory is free again
-// when its last reader is done. One accounted piece serves them all: how large it must be is found
-// by a rehearsal, which goes through the same steps and computes nothing.
+// Memory of an eager program, in which every step writes a fresh array and an array's memory is
+// free again when its last reader is done. One accounted allocation serves them all; a rehearsal,
+// which runs the same steps without computing, finds its size.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +21,16 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
 
   bool rehearsing() const { return !memory_; }
-  void open();  // ends the rehearsal: allocates the most that was held at once
+  void open();  // ends the rehearsal: allocates its peak
 
-  // The lowest place that is free.
+  // Returns the lowest free offset.
   std::size_t take(std::size_t bytes);
   void give_back(std::size_t offset) noexcept { held_.erase(offset); }
   void* at(std::size_t offset) const { return memory_ ? memory_->data() + offset : nullptr; }
 
   std::size_t peak_bytes() const { return peak_bytes_; }
 
-  // Arrays begin at multiples of it, as a device's allocations do.
+  // Arrays begin at multiples of this, like a device's own allocations.
   static constexpr std::size_t alignment = 256;
 
  private:
@@ -40,7 +40,7 @@ class Arena {
   std::optional<Buffer<unsigned char>> memory_ = {};
 };
 
-// An array of the arena; its memory is given back with it. data() is null in a rehearsal.
+// An array in the arena, to which its destructor returns the memory. data() is null in a rehearsal.
 template <class T>
 class Array {
  public:

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs as kernels: one per row of a table, each reads whole arrays and writes a fresh one.
-// What a workload has of its own it writes in a .cu that includes this one; both are one program
-// then.
+// The verbs as kernels, one per row of a table: each reads whole arrays and writes a fresh one. A
+// workload adds its own kernels in a .cu that includes this file; both are then one program.
 #include "arrays/verbs.hpp"
 
-// Of one-dimensional launches: one thread per element.
+// For one-dimensional launches: one thread per element.
 __device__ inline long long global_index() {
   return static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
-// Of two-dimensional launches, which let neighbouring threads have neighbouring columns.
+// For two-dimensional launches, in which neighbouring threads have neighbouring columns.
 __device__ inline long long global_row() {
   return static_cast<long long>(blockIdx.x) * blockDim.y + threadIdx.y;
 }
@@ -54,8 +53,8 @@ __global__ void place(const T* whole, const T* part, long long first, long long 
   if (i < count) out[i] = i >= first && i < end ? part[i - first] : whole[i];
 }
 
-// The whole block's `combine` of one value of each of its SUM_ROWS lines, for SUM_COLUMNS columns
-// at once; thread (column, 0) has the result.
+// Reduces by `combine` one value per SUM_ROWS line of the block, for SUM_COLUMNS columns at once;
+// thread (column, 0) has the result.
 template <class T, class Combine>
 __device__ T along_rows(T value, Combine combine) {
   __shared__ T values[SUM_ROWS][SUM_COLUMNS];

@@ -29,7 +29,7 @@ template <class Verbs>
 class Arrays {
  public:
   using T = Verbs::Value;
-  using Row = Array<T>;  // of any shape, row-major
+  using Row = Array<T>;  // any shape, row-major
   using Mask = Array<unsigned char>;
 
   Arrays(Verbs& verbs, Arena& arena) : verbs_(&verbs), arena_(&arena) {}
@@ -43,12 +43,12 @@ class Arrays {
   Row log(const T* a, std::int64_t size) { return line(verbs_->logarithm, size, a); }
   Row shift(const Row& a, double by) { return line(verbs_->shift, a.size(), a, by); }
   Row scale(const Row& a, double by) { return line(verbs_->scale, a.size(), a, by); }
-  // Over a count; all zeros for a count of 0.
+  // Division by a count; all zeros if the count is 0.
   Row divide(const Row& a, std::int64_t by) {
     return line(verbs_->divide, a.size(), a, static_cast<double>(by > 0 ? by : 1));
   }
   Row clip(const Row& a, double least) { return line(verbs_->clip, a.size(), a, least); }
-  // a / b where b > 0.
+  // a / b where b > 0, elsewhere `otherwise`.
   Row masked_ratio(const Row& a, const T* b, double otherwise) {
     return line(verbs_->masked_ratio, a.size(), a, b, otherwise);
   }
@@ -61,7 +61,7 @@ class Arrays {
   Row select(const Mask& mask, double value, const Row& otherwise) {
     return line(verbs_->select, otherwise.size(), mask, value, otherwise);
   }
-  // A copy of `whole` in which `part` lies at `first`.
+  // A copy of `whole` with `part` written at offset `first`.
   Row place(const Row& whole, const Row& part, std::int64_t first) {
     return made(whole.size(), [&](T* out) {
       verbs_->place(whole.data(), part.data(), first, first + part.size(), out, whole.size());
@@ -75,12 +75,12 @@ class Arrays {
   Row subtract_columns(const Row& a, const T* b, std::int64_t columns) {
     return plane(verbs_->subtract_columns, a.size(), columns, a, b);
   }
-  // a where its column's b > 0.
+  // a where its column's b > 0, elsewhere `otherwise`.
   Row keep_columns(const Row& a, const T* b, double otherwise, std::int64_t columns) {
     return plane(verbs_->keep_columns, a.size(), columns, a, b, otherwise);
   }
 
-  // [w]: of in[n, w] along n.
+  // Returns [w]: weighted sums of in[n, w] along n.
   Row weighted_sum(const T* weights, const Row& in, std::int64_t n, std::int64_t w) {
     return made(w, [&](T* out) { verbs_->weighted_sum(weights, in.data(), out, n, w); });
   }
@@ -93,7 +93,7 @@ class Arrays {
       verbs_->row_maximum(in.data(), out, rows, rows > 0 ? in.size() / rows : 0);
     });
   }
-  // [b, P]: a^T c of a[n, b] and c[n, P].
+  // Returns [b, p]: a^T c for a[n, b] and c[n, p].
   Row product(const Row& a, const Row& c, std::int64_t n, std::int64_t b, std::int64_t p) {
     return made(b * p, [&](T* out) {
       if (n > 0)
@@ -106,7 +106,8 @@ class Arrays {
   Verbs& verbs() { return *verbs_; }
   Arena& arena() { return *arena_; }
 
-  // A fresh array that a verb of one row writes, or one of several: line(verbs().add, size, a, b).
+  // A fresh array written by a one-dimensional verb, line(verbs().add, size, a, b), or by a
+  // two-dimensional one.
   template <class Verb, class... Arguments>
   Row line(const Verb& verb, std::int64_t size, const Arguments&... arguments) {
     return made(size, [&](T* out) { verb(passed(arguments)..., out, size); });
@@ -114,7 +115,7 @@ class Arrays {
   template <class Verb, class... Arguments>
   Row plane(const Verb& verb, std::int64_t size, std::int64_t columns,
             const Arguments&... arguments) {
-    // Arrays without a column have no row either.
+    // Arrays without columns have no rows either.
     const std::int64_t rows = columns > 0 ? size / columns : 0;
     return made(size, [&](T* out) { verb(passed(arguments)..., out, rows, columns); });
   }
@@ -127,7 +128,7 @@ class Arrays {
   }
 
  private:
-  // An argument as a verb takes it.
+  // An argument in the form a verb takes.
   template <class Value>
   static const Value* passed(const Array<Value>& array) {
     return array.data();

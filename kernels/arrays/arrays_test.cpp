@@ -27,7 +27,7 @@ using Results = std::map<std::string, std::vector<double>>;
 struct Sizes {
   std::int64_t rows = 1, columns = 1;
 };
-// Of each, one below a warp, one above; more rows than a block of a sum has lines.
+// Extents below and above a warp; more rows than a block of a sum has lines.
 constexpr Sizes all_sizes[] = {{1, 1}, {31, 33}, {32, 32}, {33, 31}, {2, 300}, {150, 33}};
 
 std::unique_ptr<Backend> emulated(emulation::Order order = emulation::Order::forward) {
@@ -36,7 +36,7 @@ std::unique_ptr<Backend> emulated(emulation::Order order = emulation::Order::for
   return make_emulated_backend(std::move(kernels), {.order = order});
 }
 
-// What each verb of the table writes, by name.
+// The output of every verb of the table, by name.
 template <class Verbs>
 class Everything {
   using T = Verbs::Value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs on a device: one kernel each, all from one program whatever the sizes, or one call of
-// the library.
+// The verbs on a device: each is one library call or one kernel, and one program holds the kernels
+// for all sizes.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,11 @@
 
 namespace holdfast::arrays {
 
-// Of the sums in arrays.cu, SUM_COLUMNS and SUM_ROWS: threads of a block along either axis. Eight
-// columns of f32 fill a sector of memory; the rows are a power of two.
+// SUM_COLUMNS and SUM_ROWS of the sums in arrays.cu: threads of a block along either axis. Eight
+// f32 columns fill a memory sector; the number of rows is a power of two.
 inline constexpr int sum_columns = 8, sum_rows = 128;
 
-// Shapes of verbs.hpp: how kernels take the extents, and what is launched for them. At least one
+// The shapes of verbs.hpp: how kernels take the extents, and which launch covers them. At least one
 // block: an array program launches for an empty array, too.
 struct Shape {
   static unsigned blocks(std::int64_t count, std::int64_t each) {
@@ -60,7 +60,7 @@ struct Warps : Shape {
   static LaunchShape launch(std::int64_t rows, std::int64_t) { return Plane::launch(rows, 1); }
 };
 
-// A verb's kernel, launched for its extents: add(a, b, out, count).
+// A verb's kernel with the launch that fits its extents: add(a, b, out, count).
 template <class Over, class Parameters, class Extents = Over::Extents>
 class Launched;
 template <class Over, class... Parameters, class... Extents>
@@ -85,7 +85,7 @@ std::string entry(std::string_view verb) {
   return text(verb, std::is_same_v<T, float> ? "<float>" : "<double>");
 }
 
-// Of a table's rows: HOLDFAST_ARRAY_VERBS(HOLDFAST_ENTRY, HOLDFAST_ENTRY) lists WantedKernels,
+// For a table's rows: HOLDFAST_ARRAY_VERBS(HOLDFAST_ENTRY, HOLDFAST_ENTRY) lists WantedKernels,
 // HOLDFAST_LAUNCHED declares members of a class with a module_.
 #define HOLDFAST_ENTRY(kind, shape, name, ...) \
   {holdfast::arrays::entry<T>(#name), holdfast::KernelKind::kind},
@@ -93,8 +93,8 @@ std::string entry(std::string_view verb) {
   holdfast::arrays::Launched<shape, void parameters> name{this->module_, \
                                                           holdfast::arrays::entry<T>(#name)};
 
-// All verbs. Those of a workload come on top: its code includes arrays.cu, and has headers and
-// entries of its own.
+// All verbs. A workload adds its own: its code includes arrays.cu and brings its headers and
+// entries.
 template <class T>
 Program program(const Source& code = sources::arrays_cu) {
   return {.code = code,
@@ -109,7 +109,7 @@ class DeviceVerbs {
   using Value = T;
   using Size = std::int64_t;
 
-  // The device flushes denormal numbers, or not, without being asked.
+  // A no-op: on a device, whether denormals are flushed does not depend on the step.
   struct Step {
     explicit Step(double) {}
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over arrays in host memory that threads share. Compiled for each instruction set in a
-// namespace of its own.
+// Multithreaded loops over arrays in host memory. Compiled for each instruction set in a namespace
+// of its own.
 #pragma once
 
 #include <omp.h>
@@ -16,13 +16,15 @@
 
 namespace holdfast::arrays::HOLDFAST_ISA {
 
-// Elements from which threads share a loop: below, waking one costs more than it brings (measured
-// on two cores: a decode of medium size is a fifth slower when its arrays of 10^5 are shared).
+// Smallest loop, in elements, that threads share: below it, waking a thread costs more than it
+// saves (measured on two cores: a medium decode is a fifth slower when its arrays of 10^5 elements
+// are shared).
 inline constexpr std::int64_t worth_sharing = 1 << 18;
 
-// FlushToZero around work that a library shares among threads by itself: on all of them, or on this
-// one alone, where waking them would cost more than it brings. Of more than two it is always all: a
-// team that shrinks loses threads, and those started in their place inherit this one's mode.
+// FlushToZero around work that a library distributes over threads itself: on all of them, or on the
+// calling thread alone where waking the others costs more than it saves. Teams of more than two
+// always flush on all: a team that shrinks loses threads, and their replacements inherit the
+// caller's mode.
 template <class T>
 class FlushTeamToZero {
  public:
@@ -48,7 +50,6 @@ class FlushTeamToZero {
   std::vector<std::optional<FlushToZero<T>>> threads_;
 };
 
-// Columns of a tile.
 inline constexpr std::int64_t tile_columns = 64;
 
 // body(i) for every element.
@@ -84,7 +85,7 @@ void by_column_tile(std::int64_t n, std::int64_t w, Body body) {
       body(first, std::min(tile_columns, w - first));
   }
 }
-// body(j) for every j < count, each of which takes so many elements of work.
+// body(j) for every j < count; each call processes `elements` elements.
 template <class T, class Body>
 void each_long(std::int64_t count, std::int64_t elements, Body body) {
 #pragma omp parallel num_threads(host_limits().threads) if (count * elements >= worth_sharing)

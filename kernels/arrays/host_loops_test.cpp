@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mode in which denormal numbers are taken for zero ends on every thread that it reached. Run
-// with four threads, because a team of two never loses one of several.
+// The mode that flushes denormals ends on every thread it reached. Run with four threads, because a
+// team of two never loses one of several.
 #define HOLDFAST_ISA isa_test
 #include "arrays/host_loops.hpp"
 
@@ -17,7 +17,7 @@ int threads_that_flush() {
   return count;
 }
 
-// As a library does that shares its work among fewer threads, and then among all.
+// Like a library that shares its work among fewer threads, and then among all.
 void shrink_and_grow_the_team() {
   for (const int threads : {2, host_limits().threads}) {
     int count = 0;

@@ -14,7 +14,7 @@
 
 namespace holdfast::arrays::HOLDFAST_ISA {
 
-using std::exp, std::log;  // of a formula
+using std::exp, std::log;  // for the formulas
 
 // Loops of a table's rows: HOLDFAST_ARRAY_VERBS(HOLDFAST_HOST, HOLDFAST_NOTHING).
 #define HOLDFAST_HOST(kind, shape, name, parameters, ...) \
@@ -40,10 +40,10 @@ class HostVerbs {
  public:
   using Value = T;
 
-  // While one lives, matrix products flush denormal numbers, as all other loops do by themselves.
-  // flops: of a step's products. So many take a millisecond with all that surrounds them, waking
-  // the threads 10 to 20 us. Of fewer the library may still share a large one, as it decides by
-  // itself: the denormal numbers that another thread then meets cost less than waking it each time.
+  // While a Step lives, matrix products flush denormals, as all other loops do by themselves.
+  // flops: of the step's products; 1e7 with what surrounds them take a millisecond, waking the
+  // threads 10 to 20 us. Below that the library may still share a large product: the denormals that
+  // another thread then meets cost less than waking it each time.
   struct Step : FlushTeamToZero<T> {
     explicit Step(double flops) : FlushTeamToZero<T>(flops >= 1e7) {}
   };
@@ -102,7 +102,7 @@ class HostVerbs {
     (*blas_)(product_of<T>(n, b, p), a, c, out);
   }
 
-  // out[rows[j]] += values[j]; the rows ascend, so that a thread has whole rows of out.
+  // out[rows[j]] += values[j]; the rows ascend, so each thread owns whole rows of out.
   void segment_sum(const T* values, const std::int32_t* rows, T* out, std::int64_t m,
                    std::int64_t columns) {
 #pragma omp parallel for schedule(static) num_threads(threads_) if (m * columns >= worth_sharing)

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of an array library, each one pass over memory: one row each, which g++ and NVRTC both
-// read. Loop, kernel, entry of a program, launcher and emulated kernel follow from it (README.md).
+// The verbs of an array library, each one pass over memory and one row of a table that g++ and
+// NVRTC both read. Loop, kernel, program entry, launcher and emulated kernel are generated from it
+// (README.md).
 #pragma once
 
-// ROW(kind, shape, name, (parameters), formula): what one thread does, in values of type T. exp and
-// log are those of whoever reads the table. Shapes give the formula its element and the extents:
+// ROW(kind, shape, name, (parameters), formula): one thread's work, on values of type T. The file
+// that expands the table provides exp and log. Shapes give the formula its element and extents:
 //   Line     i < count
 //   Plane    r < rows, c < columns, neighbouring threads have neighbouring columns
-//   Columns  c < columns, of so many rows
+//   Columns  c < columns, of `rows` rows
 // OWN(kind, shape, name, (parameters)): its kernel is in arrays.cu, its loop in host_verbs.hpp.
 //   Sums     [rows, columns] along the rows
 //   Warps    [rows, columns] along the columns
 // kind: a KernelKind. Extents come after the parameters.
 //
-// place: a copy of `whole` in which `part` has the place [first, end).
+// place: a copy of `whole` with `part` at [first, end).
 // divide_columns to negated_rows: a, out: [rows, columns]; b, row: [columns].
 // scale_rows: rows of `from` are `pitch` apart. shifted_log: `by` is one number.
 // segment_sum: out[rows[j], c] += values[j, c]; the rows ascend.
@@ -64,6 +65,7 @@
   ROW(fused, Line, shifted_log, (const T* in, const T* by, T* out), out[i] = log(in[i]) + *by)
 // clang-format on
 
-// For what is made of tables: parameters without their brackets; rows that bring nothing.
+// For code generated from the tables: parameters without their parentheses; rows that generate
+// nothing.
 #define HOLDFAST_UNPACKED(...) __VA_ARGS__
 #define HOLDFAST_NOTHING(...)

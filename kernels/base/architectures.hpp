@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The architectures of GPUs that are compiled for, as in "cuda-dry:sm_90": of each the run-time
-// layer's table has a row (runtime/device/architecture.cpp).
+// The GPU architectures that are compiled for, as in "cuda-dry:sm_90"; the run-time layer's table
+// has a row for each (runtime/device/architecture.cpp).
 #pragma once
 
 namespace holdfast {

@@ -17,13 +17,13 @@ std::filesystem::path content_file(const std::filesystem::path& folder) {
   return folder / "content.json";
 }
 
-// One form, with blanks anywhere and git's two keys in either order: no reason for a parser of
-// JSON.
+// The file has one form, with blanks anywhere and git's two keys in either order, so it needs no
+// JSON parser.
 std::optional<Provenance> read_content(const std::filesystem::path& file) {
   static const RE2 form(
       R"re(\{"content":"([^"\\]+)","git":\{(?:"sha":(?:null|"(\w*)"),)?"dirty":(true|false))re"
       R"re((?:,"sha":(?:null|"(\w*)"))?\}\})re");
-  std::error_code problem;  // a FIFO would be waited for
+  std::error_code problem;  // opening a FIFO would block
   if (!std::filesystem::is_regular_file(file, problem)) return std::nullopt;
   std::ifstream stream(file, std::ios::binary);
   std::string json((std::istreambuf_iterator<char>(stream)), {});

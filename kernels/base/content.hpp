@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which content a build was made of: content.json, which the build writes beside its binaries
+// The content a build was made from: content.json, which the build writes beside its binaries
 // (cmake/content.cmake).
 #pragma once
 
@@ -10,9 +10,9 @@
 namespace holdfast {
 
 struct Provenance {
-  std::string content = {};                 // "sha256:.." over all that the build is made of
-  std::optional<std::string> git_sha = {};  // empty where nothing is committed yet
-  bool dirty = false;                       // the content is not that of a commit
+  std::string content = {};                 // "sha256:.." over all inputs of the build
+  std::optional<std::string> git_sha = {};  // empty before the first commit
+  bool dirty = false;                       // the content differs from the commit's
 };
 
 // The folder of this executable.
@@ -20,7 +20,7 @@ std::filesystem::path binary_folder();
 
 std::filesystem::path content_file(const std::filesystem::path& folder);
 
-// Empty where the file is not what the build writes.
+// Empty unless the file has the form that the build writes.
 std::optional<Provenance> read_content(const std::filesystem::path& file);
 
 }  // namespace holdfast

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an error is in every room: a fault, which decides the exit code, and a sentence. Nothing in
-// base/ throws one: what may go wrong here is a value, and each room has its own words for it.
+// An error in every room is a fault, which decides the exit code, and a sentence. Nothing in base/
+// throws one: what may go wrong here is a value, and each room words its own errors.
 #pragma once
 
 #include <stdexcept>
@@ -11,13 +11,13 @@
 
 namespace holdfast {
 
-// How a program of either room ends, where it does not end well.
+// Exit codes of the programs of both rooms, other than success.
 struct Exit {
   static constexpr int failed = 1;      // a regression, a wrong result, an impossible speed
-  static constexpr int bad_input = 2;   // usage, an unreadable file, a schema that is not obeyed
-  static constexpr int incomplete = 3;  // something expected is missing, or broke off
+  static constexpr int bad_input = 2;   // wrong usage, an unreadable file, a violated schema
+  static constexpr int incomplete = 3;  // something expected is missing or was interrupted
   static constexpr int undecided = 4;   // the measurement cannot tell
-  static constexpr int no_device = 77;  // the machine has no such device
+  static constexpr int no_device = 77;  // the machine lacks the device
 };
 
 // The Error of a room that knows these faults. The sentence says what is wrong, where, and what to

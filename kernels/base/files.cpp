@@ -12,7 +12,7 @@
 namespace holdfast {
 namespace {
 
-// Whether `path` still leads to the open file: its last holder may have given it its place.
+// Whether `path` still leads to the open file: its last holder may have renamed it into place.
 bool leads_to(const std::filesystem::path& path, int file, int& error) {
   struct stat there = {};
   struct stat here = {};
@@ -40,7 +40,7 @@ std::filesystem::path part_of(const std::filesystem::path& place) {
 }
 
 int take_place(const std::filesystem::path& beside, const std::filesystem::path& place) {
-  // Renaming over a device, a FIFO or what a link calls one would take it away.
+  // Renaming over a device, a FIFO or a link to one would replace it.
   struct stat there = {};
   const bool is_taken = ::stat(place.c_str(), &there) == 0 && !S_ISREG(there.st_mode);
   if (is_taken) {
@@ -65,7 +65,7 @@ WrittenFile::WrittenFile(std::filesystem::path place)
     if (error_ == 0) error_ = lock(*file_);
   } while (error_ == 0 && !leads_to(beside_, *file_, error_) && error_ == 0);
   if (error_ == 0 && ::ftruncate(*file_, 0) != 0) error_ = errno;
-  if (error_ != 0) file_ = Descriptor();  // it is not ours to remove
+  if (error_ != 0) file_ = Descriptor();  // not ours to remove
 }
 
 WrittenFile::WrittenFile(std::filesystem::path place, std::filesystem::path beside)
@@ -78,14 +78,15 @@ WrittenFile::~WrittenFile() {
 }
 
 void WrittenFile::open(int flags) {
-  // A FIFO in its place would be waited for, and what is written into one is no file.
+  // O_NONBLOCK: opening a FIFO at this path would block, and what is written into one is not a
+  // file.
   file_ = Descriptor(
       ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags, 0666));
   if (*file_ < 0) error_ = errno;
   struct stat is = {};
   if (error_ == 0 && ::fstat(*file_, &is) == 0 && S_ISFIFO(is.st_mode)) {
     error_ = EEXIST;
-    file_ = Descriptor();  // it is not ours to remove
+    file_ = Descriptor();  // not ours to remove
   }
 }
 
@@ -103,8 +104,8 @@ void WrittenFile::sync() {
   if (error_ == 0 && ::fsync(*file_) != 0) error_ = errno;
 }
 
-// Renamed before it is closed: closing gives up the lock. Closing a copy makes a file system that
-// writes late tell now what it could not write.
+// Renamed before it is closed, because closing releases the lock. Closing a duplicate first makes a
+// file system that writes late report what it could not write.
 void WrittenFile::publish() {
   if (error_ == 0 && ::close(::dup(*file_)) != 0) error_ = errno;
   if (error_ != 0) return;
@@ -118,7 +119,7 @@ void WrittenFile::leave_beside() {
 
 void hold_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (::fcntl(stream, F_GETFD) < 0)  // the least that is free, which open() takes
+    if (::fcntl(stream, F_GETFD) < 0)  // the lowest free descriptor, which open() returns
       (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 

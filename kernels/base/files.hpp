@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that is written beside its place and then takes it as a whole: readers see the old file or
-// the new one, whenever the writer is killed.
+// A file that is written beside its place and renamed into it: readers see the old file or the new
+// one whole, whenever the writer is killed.
 #pragma once
 
 #include <filesystem>
@@ -29,32 +29,31 @@ class Descriptor {
 // ".NAME.part" beside NAME.
 std::filesystem::path part_of(const std::filesystem::path& place);
 
-// Gives the file `beside` its place, or removes it. Returns what went wrong, as errno does, or 0:
-// ENOTSUP where the place is a device, a FIFO or a socket, which stays as it is.
+// Renames `beside` to `place`, or removes it. Returns an errno value, or 0; ENOTSUP if the place is
+// a device, a FIFO or a socket, which is left as it is.
 int take_place(const std::filesystem::path& beside, const std::filesystem::path& place);
 
-// What was renamed in the folder outlives a stop of the machine. Returns what went wrong, or 0.
+// Makes renames in the folder survive a crash of the machine. Returns an errno value, or 0.
 int sync_folder(const std::filesystem::path& folder);
 
-// What goes wrong first is kept, and nothing is done after it.
+// Keeps its first error, after which it does nothing more.
 class WrittenFile {
  public:
-  // Written into part_of(place), whose name is always the same: what a killed writer leaves there
-  // is taken over by the next one, so that nothing piles up. Who else writes the same file
-  // meanwhile waits.
+  // Writes into part_of(place). The name is always the same, so the next writer takes over what a
+  // killed one left, and nothing piles up. Concurrent writers of the same place wait.
   explicit WrittenFile(std::filesystem::path place);
-  // Written into a file that nobody waits for.
+  // Writes into `beside`, without waiting for a lock.
   WrittenFile(std::filesystem::path place, std::filesystem::path beside);
   WrittenFile(WrittenFile&&) noexcept = default;
   WrittenFile& operator=(WrittenFile&&) = delete;
-  ~WrittenFile();  // removes what was not published
+  ~WrittenFile();  // removes an unpublished file
 
   void append(std::string_view content);
-  void sync();          // so that the machine may stop as well, not only this process
-  void publish();       // the file takes its place
-  void leave_beside();  // complete: somebody else gives it its place
+  void sync();          // also survives a crash of the machine, not only of this process
+  void publish();       // renames the file into its place
+  void leave_beside();  // keeps the complete file; somebody else renames it
 
-  int error() const { return error_; }  // as errno has it, or 0
+  int error() const { return error_; }  // an errno value, or 0
   int descriptor() const { return *file_; }
   const std::filesystem::path& place() const { return place_; }
 
@@ -67,8 +66,8 @@ class WrittenFile {
   void open(int flags);
 };
 
-// Where this process was started without one of its standard streams, opens one that takes and
-// gives nothing, so that no file or pipe of later comes to stand in its place.
+// If the process was started without one of its standard streams, opens one that reads and writes
+// nothing, so that no file or pipe opened later takes its descriptor.
 void hold_standard_streams();
 
 }  // namespace holdfast

@@ -93,7 +93,7 @@ TEST_F(Files, WhatAKilledWriterLeftIsTakenOver) {
   EXPECT_EQ(files(), 1);
 }
 
-// As often as this process has the file open.
+// How many times this process has the file open.
 int times_open(const fs::path& file) {
   int times = 0;
   for (const auto& each : fs::directory_iterator("/proc/self/fd")) {
@@ -213,7 +213,7 @@ TEST_F(Files, NoProgramThatIsStartedMeanwhileHoldsIt) {
   EXPECT_NE(::fcntl(file.descriptor(), F_GETFD) & FD_CLOEXEC, 0);
 }
 
-// Here beyond the largest file that this process may write.
+// The write exceeds the largest file size that this process may write.
 TEST_F(Files, WhatCouldNotBeWrittenWholeIsNotPublished) {
   rlimit usual = {};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &usual), 0);
@@ -243,7 +243,7 @@ TEST_F(Files, AFolderIsSyncedWhereItIsOne) {
   EXPECT_EQ(sync_folder(place), ENOTDIR);
 }
 
-// In a process of its own, after `change`.
+// Evaluated in a child process, after `change`.
 template <class Change, class Holds>
 bool holds_after(const Change& change, const Holds& holds) {
   const pid_t child = ::fork();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --filter chooses, alike in every program.
+// The semantics of --filter, the same in every program.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,13 @@ class RE2;
 
 namespace holdfast {
 
-// A regular expression that is found anywhere in an id, or after a '-' one that is not; empty takes
-// all. RE2's syntax (https://github.com/google/re2/wiki/Syntax), which has neither back references
-// nor look-ahead: the time is linear in pattern and id, whoever wrote them.
+// A regular expression that must match anywhere in an id, or after a leading '-' must not; empty
+// matches all. RE2's syntax (https://github.com/google/re2/wiki/Syntax), without back references
+// and look-ahead: any pattern takes time linear in pattern and id.
 class IdFilter {
  public:
   explicit IdFilter(std::string_view filter);
-  // Why it takes nothing: "missing ): (a"; empty where it is a filter.
+  // Why the filter is invalid, "missing ): (a"; empty for a valid one.
   const std::string& problem() const { return problem_; }
   bool takes(std::string_view id) const;
 

@@ -13,7 +13,7 @@ namespace holdfast {
 
 namespace {
 
-// No process has more CPUs than a cpu_set_t.
+// A process can use at most as many CPUs as a cpu_set_t has.
 Setting<int> thread_setting(const char* variable) {
   auto setting = positive_setting<int>(variable);
   if (setting.value.value_or(0) <= CPU_SETSIZE) return setting;
@@ -21,7 +21,8 @@ Setting<int> thread_setting(const char* variable) {
                             " or unset it")};
 }
 
-// Under a limit of the time without a pause (RLIMIT_RTTIME) the kernel would end the process.
+// Under a limit on real-time CPU use without blocking (RLIMIT_RTTIME) the kernel would kill the
+// process.
 bool grants_real_time() {
   rlimit unpaused = {};
   if (::getrlimit(RLIMIT_RTTIME, &unpaused) != 0 || unpaused.rlim_cur != RLIM_INFINITY)
@@ -75,7 +76,7 @@ int usable_cpus() {
 }
 
 HostThreads host_threads(int cpus) {
-  constexpr int gate_threads = 2;  // the same everywhere, so that host baselines compare
+  constexpr int gate_threads = 2;  // the same everywhere, so that host baselines are comparable
   HostThreads threads{.count = std::min(gate_threads, cpus)};
   for (const char* variable : {"HOLDFAST_NUM_THREADS", "SLURM_CPUS_PER_TASK"}) {
     const auto setting = thread_setting(variable);
@@ -107,7 +108,7 @@ std::string host_class() {
 }
 
 Processor parse_processor(std::istream& cpuinfo) {
-  std::map<std::string, std::string> first;  // what is said of the first one
+  std::map<std::string, std::string> first;  // fields of the first processor
   for (std::string line; std::getline(cpuinfo, line) && !line.empty();)
     if (const std::size_t colon = line.find(':'); colon != std::string::npos)
       first.try_emplace(line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1),

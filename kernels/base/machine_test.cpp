@@ -17,7 +17,7 @@
 namespace holdfast {
 namespace {
 
-// Sets variables for as long as it lives, and takes away all others of its kind.
+// Sets variables while it lives, and unsets all others of its kind.
 class With {
  public:
   using Settings = std::map<std::string, std::string>;
@@ -89,7 +89,7 @@ TEST(PositiveSetting, IsANumberAndNothingBesides) {
   }
 }
 
-// In a process of its own, after this.
+// Evaluated in a child process, after `change`.
 template <class Change>
 bool is_granted_after(const Change& change) {
   const pid_t child = ::fork();

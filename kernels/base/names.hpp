@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of devices, tiers and metrics, and what they say.
+// Names of devices, tiers and metrics, and what they imply.
 #pragma once
 
 #include <algorithm>
@@ -22,14 +22,14 @@ inline bool is_tier(std::string_view name) {
   return std::find(tiers.begin(), tiers.end(), name) != tiers.end();
 }
 
-// Whether a run of a tier includes the cases of another, or of itself; both are of `tiers`.
+// Whether a run of one tier includes the cases of another or the same one; both must be in `tiers`.
 inline bool tier_includes(std::string_view run_tier, std::string_view tier) {
   return std::find(tiers.begin(), tiers.end(), tier) <=
          std::find(tiers.begin(), tiers.end(), run_tier);
 }
 
-// "s" of time_s, "B" of peak_bytes and bytes_in_use, "B/s" of read_bytes_per_s, "1/s" of
-// tokens_per_s; "1", that of a plain number, where a metric's name tells none.
+// "s" for time_s, "B" for peak_bytes and bytes_in_use, "B/s" for read_bytes_per_s, "1/s" for
+// tokens_per_s; "1", a plain number, for any other name.
 inline std::string unit_of_name(const std::string& metric) {
   if (metric == "bytes_per_s" || metric.ends_with("_bytes_per_s")) return "B/s";
   if (metric.ends_with("_per_s")) return "1/s";

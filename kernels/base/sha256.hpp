@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What names a content: of a build, a list, a program, an environment.
+// Hashes that identify a content: of a build, a list, a program, an environment.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@ struct evp_md_ctx_st;  // OpenSSL's EVP_MD_CTX
 
 namespace holdfast {
 
-// "sha256:" and 64 lower-case hexadecimal digits, as every document has it.
+// "sha256:" and 64 lower-case hexadecimal digits, the form of every document.
 std::string sha256(std::string_view bytes);
 
 // The 64 digits alone.
 std::string sha256_digits(std::string_view bytes);
 
-// The same of bytes that come in pieces.
+// The same hash for bytes that arrive in pieces.
 class Sha256 {
  public:
   Sha256();

@@ -6,7 +6,8 @@
 namespace holdfast {
 namespace {
 
-// FIPS 180-2, appendix B, of which the second fills more than a block, and the hash of nothing.
+// FIPS 180-2, appendix B, whose second message fills more than a block, and the hash of the empty
+// message.
 TEST(Sha256, GivesThePublishedDigests) {
   EXPECT_EQ(sha256_digits("abc"),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -29,7 +30,7 @@ TEST(Sha256, OfPiecesIsThatOfTheWhole) {
   EXPECT_EQ(hash.digits(), sha256_digits("abc"));
 }
 
-// A block is 64 bytes, of which nine more than a content has say how long it was.
+// A block is 64 bytes; padding and length take at least nine.
 TEST(Sha256, OfPiecesIsThatOfTheWholeAtTheEdgesOfABlock) {
   for (const std::size_t size : {55, 56, 63, 64, 65, 127, 128, 129}) {
     const std::string whole(size, 'a');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sentences out of parts.
+// Helpers that compose sentences.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace holdfast {
 
-// text("allocate ", 12, " bytes") is everything that << prints, in a row.
+// Concatenates everything that << can print: text("allocate ", 12, " bytes").
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream stream;
@@ -23,13 +23,13 @@ inline std::string plural(std::size_t count, std::string_view thing) {
   return text(count, ' ', thing, count == 1 ? "" : "s");
 }
 
-// Adds to a list in words: "a", then "a, b".
+// Appends to a list in words: "a", then "a, b".
 template <class Item>
 void add_to(std::string& list, const Item& item, std::string_view between = ", ") {
   list += text(list.empty() ? std::string_view() : between, item);
 }
 
-// All of them in a row, "a, b, c"; empty of none.
+// All items joined, "a, b, c"; empty if there are none.
 template <class Items>
 std::string listed(const Items& items, std::string_view between = ", ") {
   std::string list;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When something was measured, the name that a run has from it, and seconds that passed.
+// Timestamps, the run id made from one, and elapsed seconds.
 #pragma once
 
 #include <chrono>
@@ -14,15 +14,15 @@ std::string today_utc();  // "2026-11-21"
 // Whether it is a day of the calendar, "2026-11-21".
 bool is_day(std::string_view text);
 
-// "2026-11-21T12:00:00Z-7f3a": two runs that begin in one second have two names.
+// "2026-11-21T12:00:00Z-7f3a": runs that begin in the same second get different ids.
 std::string run_id(const std::string& utc);
 
-// By the clock that never goes back: since `start`, and since a moment that every caller shares.
+// By the monotonic clock: since `start`, and since an epoch that all callers share.
 double seconds_since(std::chrono::steady_clock::time_point start);
 double monotonic_seconds();
 
-// That the calling thread, or all threads of the process, have computed: what else the machine does
-// meanwhile is none of it.
+// CPU time of the calling thread, or of all threads of the process; other load on the machine is
+// not counted.
 double thread_cpu_seconds();
 double process_cpu_seconds();
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kernel per thing that a device can be short of. Sums over 2^32 wrap around: they are compared
-// as they are.
+// One kernel per resource that can limit a device. Sums wrap modulo 2^32 and are compared as they
+// are.
 #include "calibration/formulas.hpp"
 #include "runtime/device_code/grid_barrier.cuh"
 #include "runtime/device_code/tensor_core.cuh"
 
 namespace calibration = holdfast::calibration;
 
-// So few registers that all blocks of a multiprocessor are resident at once.
+// Limits registers so that all blocks of a multiprocessor are resident at once.
 #define FILLING \
   __launch_bounds__(calibration::threads_per_block, calibration::blocks_per_multiprocessor)
 
@@ -26,7 +26,7 @@ __global__ void fill(unsigned* words, int quads) {
                                    calibration::word(4u * q + 2), calibration::word(4u * q + 3));
 }
 
-// How many of the words are what fill wrote, added to `right`. words: [4 quads].
+// Adds to `right` how many words hold what fill wrote. words: [4 quads].
 __global__ void count_right(const unsigned* words, int quads, unsigned* right) {
   unsigned mine = 0;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < 4 * quads; i += gridDim.x * blockDim.x)
@@ -34,9 +34,9 @@ __global__ void count_right(const unsigned* words, int quads, unsigned* right) {
   atomicAdd(right, mine);
 }
 
-// Hands the quads of the chunk that this block has in `pass` to `use(q, quad)`. From pass to pass
-// chunks move on by as many blocks as a multiprocessor holds, so that it does not find in its own
-// cache what another of its blocks has read. Four loads are under way before the first is used.
+// Calls `use(q, quad)` for the quads of this block's chunk in `pass`. From pass to pass chunks
+// advance by as many blocks as a multiprocessor holds, so that it does not hit in its own L1 what
+// another of its blocks has read. Four loads are in flight before the first is used.
 template <class Use>
 __device__ inline void each_quad(const int4* source, int quads, int pass, Use use) {
   constexpr int batch = 4;
@@ -74,7 +74,7 @@ __global__ void FILLING read(const unsigned* __restrict__ words, unsigned* __res
   sums[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-// sums: one per thread, of chains that do not wait for one another.
+// sums: one per thread, of independent chains.
 template <class T>
 __global__ void FILLING multiply_add(T* sums, int iterations, T factor, T shift) {
   const int thread = blockIdx.x * blockDim.x + threadIdx.x;
@@ -91,8 +91,8 @@ __global__ void FILLING multiply_add(T* sums, int iterations, T factor, T shift)
   sums[thread] = sum;
 }
 
-// sums: one per thread, of what it holds of the tiles that its warp forms on the matrix unit. Every
-// factor is one: a product adds its depth to each element.
+// sums: one per thread, over its elements of the tiles that its warp computes on the matrix unit.
+// Every factor is one, so a product adds its depth to each element.
 __global__ void FILLING bf16_products(float* sums, int iterations) {
   const int thread = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned ones = holdfast::pack_bf16(1.0f, 1.0f);
@@ -109,7 +109,7 @@ __global__ void FILLING bf16_products(float* sums, int iterations) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
       holdfast::mma_bf16(tile[c], a, ones, ones, tile[c]);
 #else
-      tile[c][0] += a[0];  // no such unit: never launched there
+      tile[c][0] += a[0];  // no matrix unit: never launched there
 #endif
   float sum = 0;
 #pragma unroll
@@ -123,7 +123,7 @@ __device__ inline double exponential(double x) {
   return exp(x);
 }
 __device__ inline float exponential(float x) {
-  return __expf(x);  // the fastest there is: a ceiling
+  return __expf(x);  // the fastest variant: this is a ceiling
 }
 
 // sums: one per thread, of exp(first), exp(first - step), ...
@@ -139,13 +139,13 @@ __global__ void FILLING exponentials(T* sums, int count) {
   sums[thread] = sum;
 }
 
-// The least that a phase can do: one write that others can see.
+// The least work a phase can do: one write visible to others.
 __global__ void tick(unsigned* ticks) {
   if (threadIdx.x == 0) atomicAdd(ticks, 1u);
 }
 
-// Barrier after barrier. posted, seen: [blocks]. A block posts base + round before each barrier and
-// looks at what its neighbour posted after the last one.
+// Repeated barriers. posted, seen: [blocks]. A block posts base + round before each barrier and
+// after the last one reads what its neighbour posted.
 __global__ void rounds(unsigned* word, unsigned* posted, unsigned* seen, unsigned base, int count) {
   for (int round = 1; round <= count; ++round) {
     if (threadIdx.x == 0) posted[blockIdx.x] = base + round;

@@ -42,7 +42,8 @@ class OnDevice : public Calibration {
   Kernels kernels_;
 };
 
-// Quads of 16 bytes; the words of all of them, and a grid's stride beyond, are numbered in 31 bits.
+// Number of 16-byte quads, limited so that the index of every word, even one grid stride beyond the
+// end, fits into 31 bits.
 int quads_in(std::size_t bytes) {
   return static_cast<int>(std::clamp<std::size_t>(bytes / 16, 1, std::size_t{1} << 28));
 }
@@ -223,7 +224,7 @@ class Exponentials final : public OnDevice {
   Buffer<T> sums_;
 };
 
-// Next to nothing, many times: launched one by one or replayed from a graph.
+// Nearly empty kernels, launched one by one or replayed from a graph.
 class Ticks final : public OnDevice {
  public:
   Ticks(Backend& backend, const Size& size) : OnDevice(backend, size), ticks_(zeros(1)) {
@@ -248,7 +249,7 @@ class Ticks final : public OnDevice {
   double expected_ = 0;
 };
 
-// One block per multiprocessor: all that a phase needs to use the whole device.
+// One block per multiprocessor, the smallest grid that uses the whole device.
 class Barriers final : public OnDevice {
  public:
   Barriers(Backend& backend, const Size& size)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the arithmetic units and threads of a CPU can do.
+// Throughput of a CPU's arithmetic units and threads.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -15,8 +15,8 @@ namespace {
 using host::HOLDFAST_ISA::Integers;
 using host::HOLDFAST_ISA::Lanes;
 
-// Chains of multiply-adds that no memory is behind. 12 hide a latency of 4 cycles on 2 units with
-// room, and leave registers for the operands.
+// Chains of multiply-adds in registers. 12 of them more than hide a latency of 4 cycles on 2 units,
+// and leave registers for the operands.
 template <class T>
 class MultiplyAdd final : public Calibration {
  public:
@@ -54,9 +54,9 @@ class MultiplyAdd final : public Calibration {
   std::vector<double> results_ = std::vector<double>(chains * lanes, 0.0);
 };
 
-// exp(x) of whole vectors, |x| < 80: x = k ln 2 + r, a Taylor polynomial of r, and k added to the
-// exponent's bits. Adding `shifter` leaves k in the lowest bits. What a workload needs besides
-// (overflow, NaN) comes on top: this is a ceiling.
+// exp(x) of whole vectors, |x| < 80: x = k ln 2 + r, a Taylor polynomial in r, and k added to the
+// exponent's bits. Adding `shifter` leaves k in the lowest bits. Overflow and NaN, which a workload
+// must handle as well, are left out: this is a ceiling.
 template <class T>
 struct Exponential;
 template <>
@@ -93,7 +93,7 @@ template <class T>
       (reinterpret_cast<Integers<T>>(shifted) << E::mantissa_bits));
 }
 
-// Of 1024 numbers that stay in the first cache, again and again.
+// Repeated exponentials of 1024 numbers that stay in the L1 cache.
 template <class T>
 class Exponentials final : public Calibration {
  public:
@@ -110,7 +110,7 @@ class Exponentials final : public Calibration {
     for (int repeat = 0; repeat < size_.repeats; ++repeat) {
 #pragma GCC unroll 4
       for (std::size_t i = 0; i < count / lanes; ++i) exponential<T>(x[i], y[i]);
-      asm volatile("" ::: "memory");  // or repeats are merged, or dropped
+      asm volatile("" ::: "memory");  // keeps repeats from being merged or dropped
     }
   }
   std::vector<double> result() override {
@@ -139,7 +139,7 @@ class Exponentials final : public Calibration {
   Buffer<T> x_, y_;
 };
 
-// Forks and joins the team that every computation of this process uses; each thread counts.
+// Forks and joins the process's OpenMP team; each thread counts.
 class Forks final : public Calibration {
  public:
   explicit Forks(const Size& size) : repeats_(size.repeats) {}

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t KiB = 1024, MiB = 1024 * KiB;
 
-// Of server CPUs since 2017, rather large than small: a cache that is thought too small would
+// Typical of server CPUs since 2017, rather too large than too small: an underestimated cache would
 // promise less than the machine can do.
 constexpr std::size_t common_bytes[] = {48 * KiB, 2 * MiB, 32 * MiB};
 
@@ -21,7 +21,7 @@ std::string first_word(const std::filesystem::path& file) {
   return word;
 }
 
-// "48K", "32M"; 0 where there is nothing to read.
+// "48K", "32M"; 0 if unreadable.
 std::size_t size_in(const std::string& word) {
   std::istringstream stream(word);
   std::size_t number = 0;
@@ -31,7 +31,7 @@ std::size_t size_in(const std::string& word) {
   return number * (unit == 'K' ? KiB : unit == 'M' ? MiB : 1);
 }
 
-// CPUs in "0-3,8": 5. 0 where there is nothing to read.
+// The number of CPUs in a list: 5 for "0-3,8"; 0 if unreadable.
 int count_in(const std::string& list) {
   std::istringstream stream(list);
   int count = 0;

@@ -10,16 +10,16 @@ namespace holdfast::calibration {
 
 struct Cache {
   int level = 1;
-  std::size_t bytes = 0;  // of one of them
+  std::size_t bytes = 0;  // of each instance
   int instances = 1;      // on the whole machine
-  int sharers = 1;        // CPUs that one serves
+  int sharers = 1;        // CPUs per instance
 
-  // What `threads` threads on CPUs of their own can hold in it together, at best.
+  // The most bytes that `threads` threads, each on its own CPU, can hold in this level together.
   std::size_t team_bytes(int threads) const;
 };
 
 // Levels 1 to 3, innermost first. A level that the system does not describe (no /sys in a
-// container, a virtual machine that hides it) has a common size.
+// container, a virtual machine that hides it) gets a common size.
 std::vector<Cache> host_caches(const std::filesystem::path& system = "/sys/devices/system/cpu");
 
 }  // namespace holdfast::calibration

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What memory and caches of a CPU can deliver.
+// Bandwidth of a CPU's memory and caches.
 #include <immintrin.h>
 
 #include <algorithm>
@@ -14,19 +14,19 @@ namespace {
 
 using host::HOLDFAST_ISA::Lanes;
 using Vector = Lanes<double>::Vector;
-constexpr std::size_t unroll = 8;  // vectors that a loop handles at once
+constexpr std::size_t unroll = 8;  // vectors per loop iteration
 
 Vector* vectors(const Buffer<double>& buffer) {
   return reinterpret_cast<Vector*>(buffer.data());
 }
 
-// Element i of what is copied and read: whole and not zero.
+// Element i of the data that is copied and read: a positive whole number.
 double element(std::size_t i) {
   return word(static_cast<unsigned>(i)) % 4096 + 1;
 }
 
-// Memory traffic. The footprint is divided into `parts` arrays of `count()` elements, of which the
-// first is written to where there are several.
+// Memory traffic. The footprint is divided into `parts` arrays of `count()` elements; if there are
+// several, the first is written to.
 class Stream : public Calibration {
  public:
   Stream(Backend& backend, const Size& size, std::size_t parts) : repeats_(size.repeats) {
@@ -45,7 +45,7 @@ class Stream : public Calibration {
   void step() override {
     for (int i = 0; i < repeats_; ++i) {
       pass();
-      asm volatile("" ::: "memory");  // or passes are merged, or dropped
+      asm volatile("" ::: "memory");  // keeps passes from being merged or dropped
     }
   }
   Work work() const override {
@@ -65,7 +65,7 @@ class Stream : public Calibration {
   std::vector<Buffer<double>> parts_ = {};
 };
 
-// A stream that writes: result() is the number of elements that are as they must be.
+// A stream that writes: result() is the number of correct elements.
 class Writing : public Stream {
  public:
   using Stream::Stream;
@@ -97,7 +97,7 @@ class Copy final : public Writing {
 #pragma GCC unroll 8
       for (std::size_t k = 0; k < unroll; ++k) {
         Vector value = from[i + k];
-        asm volatile("" : "+v"(value));  // or it becomes a call of memcpy
+        asm volatile("" : "+v"(value));  // keeps this from becoming a memcpy call
         to[i + k] = value;
       }
   }

@@ -59,7 +59,7 @@ TEST_P(HostCalibration, ComputesWhatItMust) {
 }
 
 TEST_P(HostCalibration, ComputesItWithTheLeastInstructionSetToo) {
-  if (GetParam().size.kind == Kind::matrix_product) return;  // the library chooses its own
+  if (GetParam().size.kind == Kind::matrix_product) return;  // the library chooses its own variant
   const auto calibration = make_v3(*backend_, GetParam().size);
   for (int i = 0; i < 2; ++i) calibration->step();
   EXPECT_NO_THROW(verify(*calibration, GetParam().name));
@@ -67,7 +67,7 @@ TEST_P(HostCalibration, ComputesItWithTheLeastInstructionSetToo) {
 
 TEST_P(HostCalibration, IsWrongBeforeItsFirstStep) {
   const auto calibration = make(*backend_, GetParam().size);
-  if (calibration->work().phases > 0) return;  // it counts, and none is right
+  if (calibration->work().phases > 0) return;  // any count is right
   EXPECT_THROW(verify(*calibration, GetParam().name), Error);
 }
 

@@ -27,7 +27,7 @@ std::vector<T> square(int edge, int (*element)(int, int)) {
   return values;
 }
 
-// Sums are whole numbers that bf16 cannot hold, so its products are put into f32.
+// bf16 cannot hold the sums, which are whole numbers, so its products accumulate into f32.
 template <class T, class Sum = T>
 class MatrixProduct final : public Calibration {
  public:
@@ -51,7 +51,7 @@ class MatrixProduct final : public Calibration {
     for (int i = 0; i < size_.repeats; ++i) blas_(problem, a_.data(), b_.data(), c_.data());
   }
 
-  // The corners and some elements between: checking all of them would cost another product.
+  // Checks the corners and some elements between: checking all would cost another product.
   std::vector<double> result() override {
     const auto c = c_.to_host();
     std::vector<double> values;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the calibrations: where `make` finds them.
+// Private to the calibrations: the factories that `make` chooses from.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@ namespace holdfast::calibration {
 
 using Factory = std::unique_ptr<Calibration>(Backend& backend, const Size& size);
 
-// On either backend: Blas is the same for both.
+// For either backend: Blas is the same on both.
 Factory make_matrix_product;
 
-// Null for a kind that it has not.
+// Returns null for an unsupported kind.
 Factory make_on_device;
 
-// The same sources, compiled once for each instruction set. Null for a kind that they have not.
+// The same sources, compiled once for each instruction set. Return null for an unsupported kind.
 namespace isa_v3 {
 Factory make_host_memory, make_host_arithmetic;
 }

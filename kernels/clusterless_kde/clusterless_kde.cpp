@@ -84,7 +84,7 @@ void validate(const Backend& backend, Variant variant, const Options& options) {
       "algo:lse, algo:clm, algo:fused");
   refuse_if(optimized && recomputes && (other || !backend.device),
             "only the fused algorithm on a device forms Psi tile by tile: use psi:stored");
-  constexpr int first_with_matrix_units = 80;  // those of tensor_core.cuh
+  constexpr int first_with_matrix_units = 80;  // required by tensor_core.cuh
   const int sm = backend.device ? backend.device->architecture().sm : first_with_matrix_units;
   refuse_if(fused && sm < first_with_matrix_units,
             "the fused algorithm needs the matrix units of sm_", first_with_matrix_units,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is refused before anything is allocated, and the ways of the optimized variant to decode
-// that the reference has not: time chunks, a consumer, a cut, a budget.
+// What is refused before anything is allocated, and modes that only the optimized variant has: time
+// chunks, a consumer, a cut, a budget.
 #include "clusterless_kde/clusterless_kde.hpp"
 
 #include <gmock/gmock.h>
@@ -74,7 +74,7 @@ TEST(BadOptions, TheHostKeepsPsi) {
               HasSubstr("use psi:stored"));
 }
 
-// What the optimized variant does otherwise is no reason to refuse what it is put beside.
+// Options of the optimized variant must not make its reference refuse.
 TEST(BadOptions, TheReferenceStaysWhatItIs) {
   EXPECT_EQ(refusal(Variant::reference, {.distance = Distance::expanded,
                                          .block = 50,
@@ -214,7 +214,7 @@ struct Made {
   bool encodes;
 };
 
-// And with the first one again, what that gave.
+// And restarting with the first input gives the first result.
 TEST(StartAgain, WithTheOtherInputGivesWhatIsMadeOfThat) {
   const Input input = make_input({.size = Size::tiny, .marks = Marks::cells});
   for (const auto& [make, encodes] : {Made{make_encode, true}, Made{make_decode, false},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a decode is arranged: which formulation, in which range of numbers, within which memory.
+// Plans a decode: which formulation, which range of numbers, within how much memory.
 #include <algorithm>
 #include <optional>
 
@@ -21,7 +21,7 @@ std::int64_t estimate(const Backend& backend, const Shape& shape, const Plan& pl
   return host_estimate_bytes(shape, plan);
 }
 
-// Plans of one input, from the roomiest to the least.
+// Plans of one input, in descending order of memory.
 class Planner {
  public:
   Planner(const Backend& backend, const Input& input, const Options& options)
@@ -39,12 +39,13 @@ class Planner {
                        first_.node_count, " nodes: decode without the cut"));
   }
 
-  // As the options have it.
+  // The plan that the options ask for.
   Plan unbounded() const { return with(first_.options.chunks, first_.options.values, 1); }
 
-  // The first that fits, of: as it is; Psi recomputed; then, step by step, twice the time chunks,
-  // up to one per row, or twice the batches of electrodes, whichever saves more; on a host, half
-  // the tiles and then half the block. The [T, P] of likelihoods goes to a consumer.
+  // The first plan that fits, trying in order: as it is; Psi recomputed; then, step by step, twice
+  // the time chunks, up to one per row, or twice the batches of electrodes, whichever saves more;
+  // on a host, half the tiles and then half the block. The [T, P] of likelihoods goes to a
+  // consumer.
   Plan within(std::int64_t budget) {
     first_.options.consume = true;
     Plan plan = unbounded();
@@ -75,7 +76,7 @@ class Planner {
     return plan;
   }
 
-  // Nothing where neither time nor electrodes can be divided further.
+  // Empty if neither time nor electrodes can be divided further.
   std::optional<Plan> smaller(const Plan& plan) const {
     const auto rows = static_cast<int>(shape_.rows);
     const int chunks = plan.options.chunks, batches = plan.electrode_batches;
@@ -88,9 +89,9 @@ class Planner {
     return divided && divided->estimate_bytes <= batched.estimate_bytes ? divided : batched;
   }
 
-  // Threads of a host have tiles in memory: places by encoding spikes, and those by a block. Half
-  // of what is given or, where it was to be chosen, of the widest choice; encoding tiles stay, for
-  // sums are formed in them.
+  // Each host thread keeps tiles in memory: places by encoding spikes, and those by a block. Halves
+  // the given size, or the widest that could be chosen; encoding tiles stay, because they determine
+  // rounding.
   std::optional<Plan> narrower(Plan plan) const {
     constexpr int widest_tile = 256, widest_block = 192, least_tile = 32;
     int &tile = plan.options.position_tile, &block = plan.options.block;
@@ -107,7 +108,7 @@ class Planner {
   const Backend& backend_;
   Shape shape_;
   Order order_;
-  Plan first_ = {};  // what all have in common
+  Plan first_ = {};  // shared by all of them
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paths, ranges and budgets, and whether an estimate is what is then allocated.
+// Paths, ranges and budgets, and whether estimates equal the allocations.
 #include <gtest/gtest.h>
 
 #include <string>

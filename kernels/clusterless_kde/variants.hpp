@@ -15,7 +15,7 @@ namespace holdfast::clusterless_kde {
 
 using VariantFactory = std::unique_ptr<Computation>(Backend& backend, Problem problem);
 
-// backend.device is not null. The reference takes Algorithm::linear, log_sum_exp and matmul.
+// Require backend.device. The reference supports Algorithm::linear, log_sum_exp and matmul.
 VariantFactory make_cuda_reference, make_cuda_optimized;
 std::int64_t cuda_estimate_bytes(const Shape& shape, const Plan& plan);
 

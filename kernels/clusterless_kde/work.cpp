@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each computation must at least do, and what a published rule of thumb says of its memory.
+// The minimal work of each computation, and the memory that a published rule of thumb predicts.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace holdfast::clusterless_kde {
 namespace {
 
-// The letters of README.md.
+// The symbols of README.md.
 struct Letters {
   Letters(const Shape& shape, const Options& options)
       : precision(precision_of(options.arithmetic)),
@@ -26,8 +26,8 @@ struct Letters {
         Q(on_track ? nodes(shape, precision).count : 0),
         near(on_track ? near_share(shape) : 1) {}
 
-  // Of the nodes, or of the places, those within six bandwidths: what is further from a spike than
-  // that is below what rounding keeps of a likelihood that is not floored.
+  // The fraction of nodes, or places, within six bandwidths of a spike: beyond that, a contribution
+  // is below what rounding keeps of a likelihood that is not floored.
   double near_share(const Shape& shape) const {
     const Nodes by = nodes(shape, precision);
     const double length = two_hop ? (by.count - 1) * by.spacing : shape.extent[1] - shape.extent[0];
@@ -47,12 +47,12 @@ struct Letters {
   double E = 0, D = 0, d = 0, K = 0, T = 0, P = 0, N = 0, M = 0, pairs = 0, Q = 0, near = 1;
 };
 
-// A mark's exponential serves so many places before it is formed again.
+// Number of places that reuse a mark's exponential before it is recomputed.
 constexpr double places_per_mark = 128;
 
 }  // namespace
 
-// Densities at the places: directly, or on a track through sums at the nodes. A Gaussian of a plane
+// Densities at the places: directly, or on a track through sums at the nodes. In a plane a Gaussian
 // is a product of two, and no grid of P places has fewer than 2 sqrt P coordinates.
 Work encode_work(const Shape& shape, const Options& options) {
   const Letters n(shape, options);
@@ -64,7 +64,7 @@ Work encode_work(const Shape& shape, const Options& options) {
                 n.two_hop ? 2 : 1, std::min(points * n.P, (points + n.P) * n.Q));
 }
 
-// Marks times places or nodes; then, spike by spike, what a row of the result sums up.
+// Marks times places or nodes; then for each spike its terms of a row's sum.
 Work decode_work(const Shape& shape, const Options& options) {
   const Letters n(shape, options);
   const double columns = n.two_hop ? n.Q : n.P;
@@ -85,8 +85,8 @@ Work total_work(const Shape& shape, const Options& options) {
   return total;
 }
 
-// One exponential per pair, and densities where the animal was: at each spike of samples, at each
-// edge of spikes as well. Sums at the nodes are the model's.
+// One exponential per pair, and densities at the animal's positions: of samples at each spike, of
+// samples and spikes at each edge. The model provides the sums at the nodes.
 Work local_work(const Shape& shape, const Options& options) {
   const Letters n(shape, options);
   const double at = n.M + n.T, through_nodes = at * n.Q, direct = n.K * at + n.N * n.T;
@@ -97,13 +97,14 @@ Work local_work(const Shape& shape, const Options& options) {
   return n.work(n.pairs * (3 * (n.D + n.d) + 1) + densities, values, 1, n.pairs + n.M + densities);
 }
 
-// 4 (P + E (N P + N M + M P) + 2 N): totals of all electrodes, once more times the electrodes.
+// 4 (P + E (N P + N M + M P) + 2 N): totals over all electrodes, multiplied by the electrodes once
+// more.
 std::int64_t rule_of_thumb_bytes(const Shape& shape) {
   const std::int64_t n = shape.encoding_total(), m = shape.decoding_total(), p = shape.bins;
   return 4 * (p + shape.electrodes * (n * p + n * m + m * p) + 2 * n);
 }
 
-// 4 (n P + n b + m P): kernels of places, those of the marks of a block, and joint densities.
+// 4 (n P + n b + m P): kernels of places, kernels of a block's marks, and joint densities.
 std::int64_t electrode_bytes(const Shape& shape) {
   constexpr std::int64_t block = 100;
   std::int64_t most = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step must at least do, against the numbers that were counted by hand.
+// The minimal work of a step, against numbers counted by hand.
 #include <gtest/gtest.h>
 
 #include "clusterless_kde/clusterless_kde.hpp"
@@ -78,8 +78,8 @@ TEST(Work, NodesSaveExponentialsOfARealisticEncode) {
   EXPECT_EQ(encode_work(numbers).phases, 2);
 }
 
-// K, N, P, Q and E of a realistic input, two features, one dimension: through the nodes where these
-// are the fewer, of a small one directly.
+// K, N, P, Q and E of a realistic input, two features, one dimension: through the nodes if they are
+// fewer, for a small input directly.
 TEST(Work, OfAnEncodeIsThatOfItsModel) {
   constexpr double k = 10000, n = 64017, p = 2000, q = 64, e = 64;
   const Work through = encode_work(shape(Recipe{.size = Size::realistic}));
@@ -128,7 +128,7 @@ Shape alike(int electrodes, std::int64_t n, std::int64_t m, std::int64_t bins) {
   return shape;
 }
 
-// So many mebibytes, as they were published.
+// The published numbers of mebibytes.
 TEST(RuleOfThumb, GivesThePublishedTotals) {
   const auto megabytes = [](int electrodes, std::int64_t n, std::int64_t m, std::int64_t bins) {
     return static_cast<double>(rule_of_thumb_bytes(alike(electrodes, n, m, bins))) / (1 << 20);
@@ -139,7 +139,7 @@ TEST(RuleOfThumb, GivesThePublishedTotals) {
   EXPECT_NEAR(megabytes(64, 64000, 25600, 2000), 443750, 1);
 }
 
-// What of them is alive, in mebibytes.
+// The live part of them, in mebibytes.
 TEST(AnElectrode, HoldsThePublishedFewMebibytes) {
   const auto megabytes = [](const Shape& shape) {
     return static_cast<double>(electrode_bytes(shape)) / (1 << 20);

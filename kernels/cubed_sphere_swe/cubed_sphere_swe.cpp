@@ -15,10 +15,10 @@
 namespace holdfast::cubed_sphere_swe {
 namespace {
 
-// RK4 reaches 2 sqrt 2 on the imaginary axis; the largest eigenvalue of the scheme is 4.72 / dx.
+// RK4 is stable up to 2 sqrt 2 on the imaginary axis; the scheme's largest eigenvalue is 4.72 / dx.
 constexpr double largest_cfl = 0.60;
 
-// What this backend and this variant do not have.
+// Rejects options that this backend and variant do not support.
 void validate(const Backend& backend, Variant variant, const Options& options) {
   const auto refuse = [&](std::string_view axis, std::string_view value, std::string_view instead) {
     throw Error(Fault::bad_input, text(axis, ":", value, " is unsupported on the backend '",
@@ -88,7 +88,7 @@ std::int64_t host_peak_bytes(Variant variant, std::int64_t n, const Options& opt
     return value * (6 * state + 6 * (4 * vertices + 5 * centers) + 4 * centers + 2 * vertices +
                     4 * centers + 7 * (n + 1) + 2 * n) +
            (watched ? 8 * (vertices + std::int64_t{options.steps} * 6) : 0);
-  const std::int64_t guard = 64 / value;  // values beyond either end of a field and of a row
+  const std::int64_t guard = 64 / value;  // guard values beyond either end of a field and of a row
   const std::int64_t row = (n + 1 + 3 * guard - 1) / guard * guard;
   const bool classical = options.runge_kutta == RungeKutta::classical;
   const std::int64_t states = classical ? 4 : 3, rows = classical ? 28 : 27;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear shallow water on the cubed sphere: the computations made of sizes, options and states.
+// Linear shallow water on the cubed sphere: the computations for given sizes, options and states.
 // README.md has the mathematics and the notation.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace holdfast::cubed_sphere_swe {
 
-// Throws Error{bad_input} for what cannot be computed, before anything is allocated.
+// Throws Error{bad_input} for unsupported sizes or options, before anything is allocated.
 void validate(Size size, const Options& options);
 double time_step(Size size, const Options& options);
 
@@ -31,8 +31,8 @@ std::unique_ptr<Computation> make_component(Backend&, Variant, Size, const Compo
                                             const Options& = {},
                                             const std::optional<State>& start = {});
 
-// High-water mark of device memory of a step, or of a loop if `diagnostics` are asked for, by the
-// formula of the README, for the bound "within 1 %"; a tendency alone holds fewer states.
+// High-water mark in bytes of device memory of a step, or of a loop if `diagnostics` are requested,
+// by the README's formula, for the bound "within 1 %"; a tendency alone holds fewer states.
 std::int64_t formula_peak_bytes(const Backend&, Variant, Size, const Options& options = {});
 
 }  // namespace holdfast::cubed_sphere_swe

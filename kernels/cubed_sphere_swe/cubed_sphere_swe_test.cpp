@@ -131,8 +131,7 @@ TEST_F(GoldenIntermediates, ConsensusFlux) {
       expect_point(all.consensus, edge * (n + 1) + k[i], expected[edge][i]);
 }
 
-// The published logs of the program that this workload follows, with that program's wrong sign of
-// Q12.
+// The published logs of the upstream program, with its wrong sign of Q12.
 TEST_F(GoldenIntermediates, UpstreamsLogOfABumpOnOnePanel) {
   const Size size = {16};
   const Options options = {.q12 = MetricSign::upstream, .dt = 0.3 * std::numbers::pi / 32};

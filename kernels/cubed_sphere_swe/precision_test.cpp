@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single precision on the host beside double, and what becomes of denormal numbers.
+// Single precision on the host compared with double, and the handling of denormals.
 #include <gtest/gtest.h>
 #include <xmmintrin.h>
 
@@ -88,7 +88,7 @@ TEST_F(HostPrecision, SingleKeepsMassToItsRounding) {
   }
 }
 
-// Largest and smallest magnitudes other than zero.
+// Smallest and largest nonzero magnitudes.
 double smallest(std::span<const double> values) {
   double least = std::numeric_limits<double>::infinity();
   for (const double x : values)
@@ -96,7 +96,7 @@ double smallest(std::span<const double> values) {
   return least;
 }
 
-// exp(-16 theta^2) reaches 1e-69 on the other side of the sphere.
+// exp(-16 theta^2) reaches 1e-69 at the antipode.
 TEST_F(HostPrecision, SingleTakesDenormalsForZero) {
   const State start = initial_state({24}, Start::face);
   EXPECT_LT(smallest(start.h), 1e-60);
@@ -121,7 +121,7 @@ TEST_F(HostPrecision, DoubleKeepsDenormals) {
   }
 }
 
-// Also on the threads that shared the work: else a later computation in double would lose its
+// Also on the threads that shared the work: otherwise a later computation in double would lose its
 // denormals there.
 TEST_F(HostPrecision, TheProcessorsModeIsGivenBack) {
   const auto modes_changed = [] {

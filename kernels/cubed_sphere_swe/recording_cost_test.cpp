@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs to record a real step on host, against the same step unrecorded.
+// The cost of recording a real step on host, relative to the same step unrecorded.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,9 +37,9 @@ INSTANTIATE_TEST_SUITE_P(Variants, RecordingCost,
                            return variant.param == Variant::reference ? "reference" : "optimized";
                          });
 
-// Unrecorded, recorded, recorded, unrecorded: what drifts slower than a round cancels. Whatever
-// else runs on the machine only adds time, so the least of many is the step's own; the two
-// unrecorded ones of each round tell how well that holds.
+// Unrecorded, recorded, recorded, unrecorded: slow drift cancels. Other load only adds time, so the
+// minimum of many is the step's own; the two unrecorded ones of each round show how well that
+// holds.
 TEST_P(RecordingCost, ARecordedStepTakesAtMostThirtyPercentLonger) {
   (void)seconds(false);  // the first touch of its memory
   double before = 1e9, after = 1e9, recorded = 1e9;

@@ -14,11 +14,10 @@ namespace holdfast::cubed_sphere_swe {
 
 using VariantFactory = std::unique_ptr<Computation>(Backend& backend, Problem problem);
 
-// backend.device is not null.
+// Require backend.device.
 VariantFactory make_cuda_reference, make_cuda_optimized;
 
-// Every field between a state and its tendency, as the reference forms them; for tests and for
-// learning.
+// Every field between a state and its tendency in the reference; for tests and for learning.
 struct Intermediates {
   std::vector<double> projected = {};      // A h
   std::vector<double> up1 = {}, up2 = {};  // v^1, v^2

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Denormal numbers of single precision taken for zero, as GPUs and array libraries do. For code of
-// the host.
+// Flushes single-precision denormals to zero, as GPUs and array libraries do. For host code.
 #pragma once
 
 #include <xmmintrin.h>
@@ -9,9 +8,9 @@
 
 namespace holdfast {
 
-// While one lives, this thread takes them for zero: the tails of Gaussians and the front of a bump
+// While one lives, this thread flushes denormals: the tails of Gaussians and the front of a bump
 // are full of them, and each costs some CPUs a hundred cycles. With T = double nothing changes.
-// Threads that are started meanwhile would inherit the mode: it never spans a parallel region.
+// Threads started meanwhile would inherit the mode, so it must not span a parallel region.
 template <class T>
 class FlushToZero {
  public:

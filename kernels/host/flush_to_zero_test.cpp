@@ -8,7 +8,7 @@
 namespace holdfast {
 namespace {
 
-// Through memory, so that no compiler halves it beforehand.
+// Through memory, so that the compiler cannot evaluate it.
 template <class T>
 T half_of_the_least_normal() {
   volatile T x = std::numeric_limits<T>::min();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exponential, hyperbolic tangent, sine and cosine of whole vectors, within 2 units of the last
-// place; logarithm and power of two are of vectors.hpp. For sources that are compiled once for each
-// instruction set.
+// Exponential, hyperbolic tangent, sine and cosine of whole vectors, within 2 units in the last
+// place; vectors.hpp has the logarithm and the power of two. For sources that are compiled once for
+// each instruction set.
 #pragma once
 
 #include "host/vectors.hpp"
@@ -12,14 +12,14 @@ template <class T>
 Vector<T> magnitude(Vector<T> x) {
   return value_of<T>(bits_of<T>(x) & ~bits_of<T>(everywhere(T(-0.))));
 }
-// |value| with the sign of `sign`.
+// |value| with the sign of `sign`, elementwise.
 template <class T>
 Vector<T> with_sign(Vector<T> value, Vector<T> sign) {
   const Integers<T> place = bits_of<T>(everywhere(T(-0.)));
   return value_of<T>((bits_of<T>(value) & ~place) | (bits_of<T>(sign) & place));
 }
 
-// e^r = 1 + r + r^2 p(r), |r| <= ln 2 / 2; where e^x is 0 from and infinite from.
+// e^r = 1 + r + r^2 p(r), |r| <= ln 2 / 2; the arguments from which e^x is 0 and infinite.
 template <class T>
 struct Exponential;
 template <>
@@ -43,7 +43,7 @@ struct Exponential<double> {
                                     2.510038549551032e-08};
 };
 
-// Of any number: 0 far below, infinite far above, NaN of NaN.
+// e^x for any x: underflows to 0, overflows to infinity, NaN for NaN.
 template <class T>
 inline Vector<T> exp(Vector<T> x) {
   using F = Format<T>;
@@ -54,14 +54,15 @@ inline Vector<T> exp(Vector<T> x) {
   const Vector<T> n = shifted - F::round;
   const Vector<T> r = (x - n * F::ln2_high) - n * F::ln2_low;
   const Vector<T> value = T(1) + (r + r * r * polynomial(E::rest, r));
-  // In two halves, for a power of two beyond the normal numbers is none.
+  // The power of two is applied in two halves, because it may lie outside the normal numbers.
   const Integers<T> power = (bits_of<T>(shifted) << F::mantissa_bits) >> F::mantissa_bits;
   const Integers<T> first = power >> 1;
   return value * value_of<T>((first << F::mantissa_bits) + F::one) *
          value_of<T>(((power - first) << F::mantissa_bits) + F::one);
 }
 
-// (tanh x - x) / x^3 in x^2 below `few`, of doubles as a quotient, and where tanh is 1 from.
+// (tanh x - x) / x^3 in x^2 below `few`, for doubles as a quotient; the argument from which tanh is
+// 1.
 template <class T>
 struct HyperbolicTangent;
 template <>
@@ -88,8 +89,8 @@ inline Vector<T> tanh(Vector<T> x) {
   return with_sign<T>(size < T(0.625) ? few : many, x);
 }
 
-// Minimax polynomials of |r| <= pi / 4, lowest order first, and pi / 2 in parts of which the first
-// leaves the product with a quadrant exact where it is fused.
+// Minimax polynomials for |r| <= pi / 4, lowest order first, and pi / 2 in parts, of which the
+// first times a quadrant is exact in a fused multiply-add.
 template <class T>
 struct Circle;
 template <>
@@ -116,7 +117,7 @@ struct SineCosine {
   Vector<T> sine, cosine;
 };
 
-// |x| <= 2^20.
+// Requires |x| <= 2^20.
 template <class T>
 inline SineCosine<T> sine_cosine(Vector<T> x) {
   using C = Circle<T>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of whole vectors against the library's in extended precision, in units of the last
-// place of what is right.
+// Functions of whole vectors against the library's in extended precision, in units in the last
+// place of the exact value.
 #define HOLDFAST_ISA isa_test
 #include "host/functions.hpp"
 
@@ -21,7 +21,7 @@ long double units(T value, long double exact) {
   return std::abs(value - exact) / std::ldexp(1.L, exponent - (Limits::digits - 1));
 }
 
-// The farthest of function(x) from exact(x), of x as a whole vector would hold them.
+// The largest error of function(x) against exact(x), for x within whole vectors.
 template <class T, class Function, class Exact>
 struct Farthest {
   Function function;
@@ -40,7 +40,7 @@ struct Farthest {
   void range(double from, double to, int points = 100003) {
     for (int k = 0; k <= points; ++k) see(from + (to - from) * k / points);
   }
-  // Of either sign, evenly in their logarithm.
+  // Magnitudes of either sign, logarithmically spaced.
   void sizes(double from, double to, int points = 50021) {
     for (int k = 0; k <= points; ++k) {
       const double x = from * std::pow(to / from, double(k) / points);
@@ -118,8 +118,8 @@ TYPED_TEST(HostFunctions, TanhIsWithinTwoUnitsAndOdd) {
   EXPECT_TRUE(std::isnan(this->tanh_of(this->nan)));
 }
 
-// Besides even spacing, what is nearest to multiples of pi / 2, where a poor reduction leaves no
-// digit.
+// In addition to evenly spaced values, those nearest to multiples of pi / 2, where a poor reduction
+// loses all digits.
 template <class Found>
 void see_the_circle(Found& found) {
   found.range(-30, 30);

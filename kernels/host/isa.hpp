@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of what is compiled once for each instruction set, what this machine runs. For sources that every
-// machine runs.
+// Chooses, among functions compiled once for each instruction set, the one for this machine. For
+// sources that run on every machine.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How threads share the stages of a run without waiting for each other. For sources that
-// are compiled once for each instruction set.
+// Lets threads share the stages of a run without barriers. For sources that are compiled once for
+// each instruction set.
 #pragma once
 
 #include <sched.h>
@@ -13,10 +13,9 @@
 
 namespace holdfast::host::HOLDFAST_ISA {
 
-// Who does which part of which stage. A thread takes its own parts first and then what others have
-// not begun; a stage begins when all parts of the one before are done, whether or not every thread
-// has been there. So a thread that the system has put aside delays nobody, and no result depends on
-// who did what.
+// Assigns the parts of each stage. A thread takes its own parts first, then those that others have
+// not begun; a stage begins when all parts of the previous one are done, even if a thread took
+// none. A descheduled thread therefore delays nobody, and no result depends on the assignment.
 class Schedule {
  public:
   explicit Schedule(int parts) : parts_(parts), taken_(static_cast<std::size_t>(parts)) {}
@@ -45,7 +44,7 @@ class Schedule {
  private:
   void wait_until_done(int count) const {
     if (done_.load(std::memory_order_acquire) >= count) return;
-    const Scope scope("wait");  // for parts that other threads have begun
+    const Scope scope("wait");  // for parts in progress on other threads
     for (int turn = 0; done_.load(std::memory_order_acquire) < count; ++turn) {
       if (turn < 1000)
         __builtin_ia32_pause();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors as wide as the instruction set, and the exponential and the logarithm of whole vectors.
-// They are spelled out, so that a result depends neither on what a compiler makes of a loop nor on
-// where in an array a value lies. For sources that are compiled once for each instruction set.
+// Vectors as wide as the instruction set, with exponential and logarithm. They are written
+// explicitly, so that a result depends neither on how a compiler vectorises a loop nor on a value's
+// position in an array. For sources that are compiled once for each instruction set.
 #pragma once
 
 #include <immintrin.h>
@@ -53,7 +53,7 @@ template <class T>
 Vector<T> value_of(Integers<T> bits) {
   return std::bit_cast<Vector<T>>(bits);
 }
-// A NaN in x does not survive.
+// A NaN in x becomes `least`.
 template <class T>
 Vector<T> at_least(Vector<T> x, T least) {
   return x > least ? x : everywhere(least);
@@ -65,7 +65,7 @@ T sum_of(Vector<T> x) {
   return sum;
 }
 
-// How a floating-point number is laid out, and minimax polynomials, lowest order first.
+// Layout of a floating-point format, and minimax polynomials, lowest order first.
 template <class T>
 struct Format;
 
@@ -125,7 +125,7 @@ Vector<T> polynomial(const T (&coefficients)[count], Vector<T> x) {
   return sum;
 }
 
-// 2^x for x <= bias: 0 below the normal numbers (-inf as well), 1 at 0.
+// 2^x for x <= bias: 0 below the normal numbers (also for -inf), exactly 1 at 0.
 template <class T>
 Vector<T> exp2(Vector<T> x) {
   using F = Format<T>;
@@ -140,7 +140,7 @@ template <class T>
 Vector<T> to_float(Integers<T> x) {
   if constexpr (std::is_same_v<T, float>)
     return __builtin_convertvector(x, Vector<T>);
-  else  // without AVX-512 there is no such instruction; |x| < 2^51
+  else  // AVX2 lacks the instruction; requires |x| < 2^51
     return value_of<T>(x + std::bit_cast<std::int64_t>(Format<T>::round)) - Format<T>::round;
 }
 
@@ -162,8 +162,8 @@ Vector<T> log(Vector<T> x, Integers<T> exponent) {
   }
 }
 
-// 1 / sqrt(x) of positive normal numbers. Where the instruction set estimates it well enough, two
-// steps of Newton's are faster than a root and a division.
+// 1 / sqrt(x) for positive normal numbers. Where the instruction set has a good estimate, two
+// Newton steps are faster than a root and a division.
 template <class T>
 Vector<T> inverse_root(Vector<T> x) {
 #ifdef __AVX512F__
@@ -183,8 +183,8 @@ Vector<T> inverse_root(Vector<T> x) {
 #endif
 }
 
-// Lanes k with bit `width` of k set change places between a and b: of two rows of a square what is
-// off the diagonal of its blocks of that width.
+// Swaps the lanes k of b that lack bit `width` with the lanes of a that have it: for two rows of a
+// square, the off-diagonal parts of its blocks of that width.
 template <class T, int width, int... k>
 void exchange(Vector<T>& a, Vector<T>& b, std::integer_sequence<int, k...>) {
   constexpr int count = sizeof...(k);
@@ -193,7 +193,7 @@ void exchange(Vector<T>& a, Vector<T>& b, std::integer_sequence<int, k...>) {
   a = upper;
 }
 
-// A square of as many vectors as a vector has lanes: rows become columns.
+// Transposes a square of as many vectors as a vector has lanes.
 template <class T, int width = 1>
 void transpose(Vector<T>* rows) {
   constexpr int count = Lanes<T>::count;

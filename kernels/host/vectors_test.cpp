@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's vectors, compiled here for the least instruction set.
+// The host's vectors, compiled here for the lowest instruction set.
 #define HOLDFAST_ISA isa_test
 #include "host/vectors.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written for x86-64-v4 alone, on any machine: the compiler makes vectors of 64 bytes of
-// narrower ones, and an estimate as rough as the processor's stands in for the one instruction that
-// has no such form.
+// Code written for x86-64-v4 alone, on any machine: the compiler builds vectors of 64 bytes from
+// narrower ones, and an estimate as rough as the processor's replaces the one instruction without
+// such a form.
 #include <gtest/gtest.h>
 #include <immintrin.h>
 
@@ -12,7 +12,7 @@
 namespace holdfast::host {
 namespace {
 
-// Every other lane as far below as the instruction may be, the others as far above.
+// Alternate lanes have the largest allowed error below and above.
 template <class Register>
 Register rough_inverse_roots(Register x) {
   constexpr double most_off = 0x1p-14;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: how far two rows of numbers are apart.
+// For tests: the largest difference of two sequences.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,7 @@
 
 namespace holdfast {
 
-// Infinite where a difference is no number, which std::max would drop, and between rows of
-// different lengths.
+// Infinite if a difference is NaN, which std::max would drop, or if lengths differ.
 template <class A, class B>
 double largest_difference(const A& a, const B& b) {
   double worst = a.size() == b.size() ? 0 : INFINITY;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: what a computation costs on the dry device.
+// For tests: the cost of a computation on the dry device.
 #pragma once
 
 #include <memory>
@@ -11,14 +11,14 @@
 namespace holdfast {
 
 struct DryRun {
-  // `make` takes the backend and gives the computation.
+  // `make` takes the backend and returns the computation.
   template <class Make>
   DryRun(int sm, const Make& make)
       : backend(open_backend(text("cuda-dry:sm_", sm))),
         computation(make(*backend)),
         setup(backend->ledger.counts) {}
 
-  // Of one steady step, which does what the computation permits itself.
+  // The counts of one steady step, with the computation's own permissions.
   Counts step() {
     const Counts before = backend->ledger.counts;
     backend->ledger.enter(Ledger::Phase::steady, computation->permissions());

@@ -18,7 +18,7 @@ Error error_of(const Action& action) {
   return {Fault::compile, "accepted"};
 }
 
-// The sentence of an error of this kind; "accepted" where there is none.
+// The sentence of an error of this kind; "accepted" if there is none.
 template <class Action>
 std::string refusal_of(const Action& action, Fault fault = Fault::bad_input) {
   const Error error = error_of(action);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: two rows of numbers are the same, or all of what differs is told, once, and the test
-// goes on.
+// For tests: expects two sequences to be equal; reports all differences at once and continues.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of tests: what a body says of a plant.
+// For tests of tests: the failures of a body with a planted fault.
 #pragma once
 
 #include <gtest/gtest-spi.h>
@@ -8,8 +8,8 @@
 
 namespace holdfast {
 
-// The sentences of all expectations that fail in the action, which then are no failures of the test
-// around it.
+// The messages of all failed expectations in the action, which then do not fail the surrounding
+// test.
 template <class Action>
 std::string failures_of(const Action& action) {
   testing::TestPartResultArray results;

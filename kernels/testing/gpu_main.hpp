@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests on a real GPU: what their `main` does. Exit status 77, which CTest takes for skipped,
-// where there is none.
+// `main` of tests on a real GPU. Exit status 77, which CTest treats as skipped, if there is none.
 #pragma once
 
 #include <gtest/gtest.h>

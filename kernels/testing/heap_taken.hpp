@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program takes from the heap, which no ledger counts. For one source of a test program:
-// operator new and delete are replaced in all of it.
+// Counts a program's heap use, which the ledger does not. For one source of a test program:
+// replaces operator new and delete in all of it.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ inline std::atomic<std::size_t> taken = 0;  // bytes, by all threads
 
 }  // namespace holdfast::heap
 
-// In place of the library's.
+// Replaces the library's.
 void* operator new(std::size_t bytes) {
   return holdfast::heap::take(bytes, alignof(std::max_align_t));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A team whose threads read what others write: at once, or, asked to be `ordered`, with a barrier,
-// a lock and the end of a region between. Preset tsan must report the one and not the other.
+// A team whose threads read what others write: unsynchronised, or, if asked to be `ordered`, with a
+// barrier, a lock and the end of a region between. Preset tsan must report only the former.
 #include <string_view>
 #include <vector>
 

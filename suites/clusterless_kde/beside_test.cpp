@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a case is put beside, and which of the two times divides the other.
+// The cases a case is compared with, and which of the two times divides the other.
 #include "families/testing/beside.hpp"
 
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ TEST(DecodeBeside, PublishedSecondsAreOfThePublishedRecordingInSinglePrecision) 
 }
 
 #ifdef HOLDFAST_CUDA
-// Of so small a recording what an optimized encode brings besides is a quarter.
+// For such a small recording a quarter of an optimized encode's upload is additional.
 TEST(DecodeUploads, AreWhatAStepMustBringAndLittleMore) {
   for (const Family<Row>* family :
        {&families::encode, &families::decode, &families::total, &families::local})

@@ -27,8 +27,8 @@ Tier gate_if(bool gates) {
   return gates ? Tier::gate : Tier::full;
 }
 
-// The published sizes, each with the two halves of the work and their sum, at the animal's own
-// position too. Large ones gate where a minute suffices for five processes of them.
+// The published sizes: encode, decode, total and the local likelihood. Large ones are gate cases if
+// five processes of them take less than a minute.
 void add_sizes(Rows& rows) {
   const auto tier = [](Size size, Size largest) {
     return size == Size::tiny ? Tier::smoke : size <= largest ? Tier::gate : Tier::full;
@@ -51,8 +51,8 @@ void add_sizes(Rows& rows) {
   }
 }
 
-// Which algorithm when: the published test of one electrode, and whole sizes. Two passes over all
-// encoding spikes for each decoding one take minutes beyond medium.
+// Comparison of algorithms: the published test of one electrode, and whole sizes. Beyond medium,
+// two passes over all encoding spikes for each decoding one take minutes.
 void add_strategies(Rows& rows) {
   Recipe published = cells(Size::medium);
   published.features = 2;
@@ -61,7 +61,7 @@ void add_strategies(Rows& rows) {
   for (const Algorithm algorithm :
        {Algorithm::linear, Algorithm::log_sum_exp, Algorithm::matmul, Algorithm::fused}) {
     const auto add = [&](const Recipe& recipe, int tile, Tier tier) {
-      // The published one of two passes expands its mark distances.
+      // The published two-pass algorithm expands its mark distances.
       const bool expands = algorithm == Algorithm::log_sum_exp;
       rows.push_back({.family = &families::strategy,
                       .recipe = recipe,
@@ -69,11 +69,11 @@ void add_strategies(Rows& rows) {
                       .options = {.algorithm = algorithm,
                                   .distance = expands ? Distance::expanded : Distance::difference,
                                   .position_tile = tile},
-                      // The gating one is there to be timed: its counts gate as decode's.
+                      // The gate case exists for its time: its counts are gated by decode's.
                       .only = tier == Tier::gate ? executing : Kinds{},
                       .counted = tier == Tier::gate});
     };
-    // Beside the reference, which is the linear one itself, the others are yardsticks.
+    // The reference is the linear algorithm itself, the others are yardsticks.
     add(published, 0, gate_if(algorithm == Algorithm::fused));
     add(published, 100, Tier::full);
     for (const Size size : tracks)
@@ -82,7 +82,7 @@ void add_strategies(Rows& rows) {
   }
 }
 
-// The form of the mark distance, where features are many and in units of the bandwidth.
+// The form of the mark distance, for many features and in units of the bandwidth.
 void add_features(Rows& rows) {
   for (const int features : {2, 4, 6, 8, 10})
     for (const Distance distance : {Distance::difference, Distance::expanded})
@@ -137,13 +137,13 @@ void add_arithmetics(Rows& rows) {
     }
 }
 
-// Long recordings, thinned so that every machine can decode them; whole on a GPU alone.
+// Long recordings, thinned so that every machine can decode them; at full length only on a GPU.
 void add_production(Rows& rows) {
   for (const Size size : {Size::tet64, Size::hpc1d, Size::hpc2d})
     for (const int scale : {64, 16, 1})
       for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::f64})
         for (const bool cut : {false, true}) {
-          if (cut && size == Size::tet64) continue;  // of the dense path
+          if (cut && size == Size::tet64) continue;  // a cut needs the dense path
           const bool gates =
               scale == 64 && arithmetic == Arithmetic::f32 && (!cut || size == Size::hpc1d);
           rows.push_back({.family = &families::production,
@@ -155,8 +155,8 @@ void add_production(Rows& rows) {
 }
 
 void add_budgets(Rows& rows) {
-  // The published limits, of which a sixteenth of a recording needs none: there a decode is also
-  // held to so little that time is cut into 2 chunks, 16, and at last electrodes into batches.
+  // The published limits, which a sixteenth of a recording does not reach: there a decode also gets
+  // limits small enough to divide time into 2 chunks, 16, and finally electrodes into batches.
   constexpr std::int64_t kibi = 1024, mebi = 1024 * kibi;
   struct Budget {
     int scale;
@@ -171,7 +171,7 @@ void add_budgets(Rows& rows) {
                       .tier = gate_if(bytes < 512 * mebi),
                       .options = {.budget = bytes},
                       .only = gpu});
-  // On a track a device saves as much by forming Psi anew, in one chunk; a host, which keeps Psi,
+  // On a track a device saves as much by recomputing Psi, in one chunk; a host, which keeps Psi,
   // divides time.
   rows.push_back({.family = &families::budget,
                   .recipe = {.size = Size::realistic},
@@ -179,7 +179,7 @@ void add_budgets(Rows& rows) {
                   .options = {.budget = 30 * mebi}});
 }
 
-// Densely, then in two hops.
+// On the dense path, then in two hops.
 void add_sparse(Rows& rows) {
   for (const Size size : {Size::small, Size::medium})
     rows.push_back({.family = &families::sparse,
@@ -209,7 +209,7 @@ void add_protocols(Rows& rows) {
                     .tier = gate_if(bins == 500)});
 }
 
-// Nobody who gives a number means the size's own by 0, as a recipe does.
+// A given 0 is an error: it does not mean the size's own number, as in a recipe.
 int given_bins(int bins) {
   if (bins >= 1) return bins;
   throw Error(Fault::bad_input, text("no place bins: ", bins,
@@ -222,7 +222,7 @@ bool given_floor(int floor) {
   throw Error(Fault::bad_input, text("floor ", floor, " is neither 1, with it, nor 0, without"));
 }
 
-// What the suite's own options make of a row, where they apply to it.
+// Applies the suite's own options to a row, if they concern it.
 Row with(const SuiteOptions& options, Row row) {
   const Given given(options);
   const auto sized = [](std::string_view what) {
@@ -253,12 +253,12 @@ bool is_long(Size size) {
   return size == Size::tet64 || size == Size::hpc1d || size == Size::hpc2d;
 }
 
-// Rows of long recordings are about nothing else.
+// Rows of long recordings exist for their size alone.
 bool takes_size(const Row& row, Size size) {
   return is_long(size) || !is_long(row.recipe.size);
 }
 
-// Of what the options of a row ask for together.
+// Whether a row's options are possible in combination.
 bool is_possible(const Options& options) {
   if (options.algorithm == Algorithm::fused) return true;
   const bool fused_alone = options.cut || options.encoding_tile > 0 || options.budget ||
@@ -267,13 +267,14 @@ bool is_possible(const Options& options) {
   return !fused_alone && !(options.algorithm == Algorithm::linear && expands);
 }
 
-// Of mark distances, which neither an encode nor a local likelihood forms in any other way.
+// Options of mark distances, which an encode does not compute and a local likelihood only in one
+// way.
 bool concerns_decodes(const Options& options) {
   return options.cut || options.position_tile > 0 || options.encoding_tile > 0 ||
          options.distance == Distance::expanded;
 }
 
-// What a row's computation lacks that its options are about, as a sentence that refuses them.
+// A sentence of refusal if the row's computation lacks what its options are about.
 std::optional<std::string> lacking(const Row& row) {
   const bool local = row.family == &families::local;
   if (!local && !row.options.local_floor)
@@ -284,8 +285,8 @@ std::optional<std::string> lacking(const Row& row) {
   return std::nullopt;
 }
 
-// The maze has places of its own. A cut leaves out pairs of a spike and a place, of which a decode
-// through nodes forms none.
+// The maze has its own places. A cut skips pairs of a spike and a place, which a decode through
+// nodes does not have.
 bool is_possible(const Row& row) {
   const bool in_maze = row.recipe.size == Size::hpc2d;
   if ((in_maze && row.recipe.bins > 0) || (!is_decoding(row) && concerns_decodes(row.options)))
@@ -310,8 +311,8 @@ std::vector<Case> cases(const SuiteOptions& given) {
     const Row row = with(given, each);
     if (takes_size(each, row.recipe.size)) asked.push_back(row);
   }
-  // Rows that have no room for what is given are left out; where that would be all, it contradicts
-  // itself and is refused when a case is made, by a sentence.
+  // Rows that cannot take the options are left out; if that would leave none, the options
+  // contradict themselves, and making a case refuses them with a sentence.
   const bool contradiction =
       std::none_of(asked.begin(), asked.end(), [](const Row& row) { return is_possible(row); });
   Rows measured;

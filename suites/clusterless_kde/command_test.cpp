@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real binary as a user types it: what its list holds, and what it says to nonsense.
+// The real binary as a user types it: its list, and its answers to invalid input.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -18,12 +18,12 @@ namespace {
 
 using testing::HasSubstr;
 
-// Of one thread: each run on a host first finds out what that can do, as long with each thread.
+// With one thread: each run on a host first calibrates, which takes as long for each thread.
 Said suite(const std::string& options) {
   return run("HOLDFAST_NUM_THREADS=1 " CLUSTERLESS_KDE_BINARY " " + options);
 }
 
-// The binary is asked once for each of the options.
+// Runs the binary once for each set of options.
 const std::set<std::string>& listed(const std::string& options = "") {
   static Known<std::string, std::set<std::string>> known;
   return known.of(options, [&] {
@@ -37,7 +37,7 @@ const std::set<std::string>& listed(const std::string& options = "") {
 
 using Words = std::vector<std::string>;
 
-// Every combination of the words put in place of the %s of a name.
+// Every combination of the words in place of the %s of a name.
 Words names(const std::string& pattern, const std::vector<Words>& words) {
   Words all = {""};
   std::size_t begin = 0;
@@ -149,12 +149,12 @@ TEST(Options, LeaveOutTheRowsThatHaveNoRoomForThem) {
   EXPECT_FALSE(some(listed("--size=tiny"), "production"));
   EXPECT_TRUE(some(listed("--algo=clm"), "production"));
   EXPECT_FALSE(some(listed("--algo=clm"), "cut:1"));
-  // The maze has places of its own.
+  // The maze has its own places.
   EXPECT_TRUE(some(listed("--size=hpc2d"), "decode/size:hpc2d"));
   EXPECT_FALSE(some(listed("--size=hpc2d"), "grid"));
   EXPECT_TRUE(some(listed("--bins=300"), "production/size:hpc1d"));
   EXPECT_FALSE(some(listed("--bins=300"), "size:hpc2d"));
-  // Only a decode forms mark distances, in tiles or with a cut.
+  // Only a decode computes mark distances, in tiles or with a cut.
   for (const char* option :
        {"--cut", "--distance=expanded", "--pos-tile-size=64", "--enc-tile-size=64"}) {
     EXPECT_TRUE(some(listed(option), "decode/")) << option;
@@ -162,14 +162,14 @@ TEST(Options, LeaveOutTheRowsThatHaveNoRoomForThem) {
     EXPECT_FALSE(some(listed(option), "local/")) << option;
   }
   EXPECT_TRUE(some(listed("--block-size=50"), "encode/"));  // of the reference
-  // Psi is kept where there are nodes, and by a host for good.
+  // Psi is kept if there are nodes, and on a host always.
   EXPECT_TRUE(some(listed("--psi=recomputed"), "decode/size:medium"));
   EXPECT_FALSE(some(listed("--psi=recomputed"), "decode/size:small"));
   EXPECT_FALSE(some(listed("--psi=recomputed"), "local/"));
   // Only the local likelihood can do without its floor.
   EXPECT_TRUE(some(listed("--floor=0"), "local/size:medium"));
   EXPECT_FALSE(some(listed("--floor=0"), "decode/"));
-  // A cut has none where a decode goes through nodes.
+  // A decode through nodes has no cut.
   EXPECT_TRUE(some(listed("--cut"), "production/size:hpc1d/scale:64/cut:1/f32"));
   EXPECT_FALSE(some(listed("--cut"), "production/size:tet64/scale:64/cut:1/f32"));
   EXPECT_TRUE(some(listed("--size=tet64"), "production/size:tet64/scale:64/cut:0/f32"));
@@ -205,7 +205,7 @@ TEST(Options, ChangeWhatIsComputed) {
     EXPECT_NE(peaks(option).first, usual.first) << option;
     EXPECT_NE(peaks(option).second, usual.second) << option;
   }
-  EXPECT_LT(peaks("--block-size=3").second, usual.second);  // of the reference's too
+  EXPECT_LT(peaks("--block-size=3").second, usual.second);  // the reference's, too
   EXPECT_TRUE(listed("--arithmetic=f64").contains("decode/size:tiny/data:profile/f64"));
 }
 

@@ -15,12 +15,12 @@ namespace holdfast::clusterless_kde {
 namespace {
 
 constexpr std::int64_t most_spikes = 256;
-// Tiny and small inputs are looked at in all places, larger ones in as many as make 4096 pairs of
+// Tiny and small inputs are checked at all places, larger ones at enough places for 4096 pairs of
 // spike and place.
 constexpr std::int64_t few_pairs = 100'000, some_places = 16;
 
-// Likelihoods are looked at place by place, all rows of one after another; the last row has no
-// spike.
+// Known likelihoods are ordered by place, with all rows of one place contiguous; the last row has
+// no spike.
 struct Lone {
   Input input = {};
   std::vector<Entry> entries = {};
@@ -68,8 +68,8 @@ double spike_error(const Row& row, Backend& backend, Variant variant) {
   return worst;
 }
 
-// Measured over all sizes: f32 1.1e-5, bf16x3 2.5e-5, tf32 1.1e-3 when it rounds and 1.9e-3 when it
-// truncates; the expanded form of the mark distance adds its cancellation, nodes what lies between
+// Measured maxima over all sizes: f32 1.1e-5, bf16x3 2.5e-5, tf32 1.1e-3 if rounding and 1.9e-3 if
+// truncating; the expanded mark distance adds its cancellation, and nodes the distance between
 // them.
 double spike_limit(const Row& row) {
   const Options& options = row.options;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// How exact a decode is for each spike by itself: sums over hundreds of spikes carry a millionth of
-// themselves in any variant, and would hide an error of one.
+// Accuracy of a decode per spike: sums over hundreds of spikes carry a relative error of a
+// millionth in any variant, which would hide a wrong spike.
 #pragma once
 
 #include "clusterless_kde/row.hpp"
 
 namespace holdfast::clusterless_kde {
 
-// The largest error of a spike's likelihood, in nats: of spikes of the row's input, each in a row
-// of its own. What a budget or a consumer makes of the likelihoods is another question.
+// The largest error of a spike's likelihood, in nats, with each spike of the row's input in its own
+// row. Independent of budgets and consumers.
 double spike_error(const Row& row, Backend& backend, Variant variant);
 
-// How large it may be.
+// The largest allowed spike_error().
 double spike_limit(const Row& row);
 
-// Share of these likelihoods that lie at the floor.
+// The fraction of these likelihoods that are at the floor.
 double floored_fraction(const Row& row);
 
 }  // namespace holdfast::clusterless_kde

@@ -21,14 +21,14 @@
 namespace holdfast::clusterless_kde {
 namespace {
 
-constexpr int samples = 4096;  // entries of out that are formed anew
+constexpr int samples = 4096;  // entries of out that are recomputed
 constexpr std::int64_t consumed_rows = 16;
-constexpr std::int64_t few_places = 16;  // of as many rows, in processes that live shortly
+constexpr std::int64_t few_places = 16;  // for as many rows, in short-lived processes
 
-// Whole columns besides: their means depend on every row. As fractions of the last place.
+// Whole columns as well, whose means depend on every row; given as fractions of the last place.
 constexpr double columns[] = {0.5, 0, 0.25, 1};
 
-// One alone of large inputs, where a column costs as much as all samples, and of whole long
+// A single one for large inputs, where a column costs as much as all samples, and for whole long
 // recordings a minute and more.
 std::span<const double> columns_of(const Row& row) {
   constexpr std::int64_t many_pairs = 1'000'000;
@@ -46,7 +46,8 @@ std::vector<Entry> column_entries(const Row& row, const Input& input) {
   return entries;
 }
 
-// Rows evenly spread, the last one among them, with all their places; of fewer rows some again.
+// Evenly spaced rows including the last, with all their places; repeats some if there are fewer
+// rows.
 std::int64_t consumed_row(const Input& input, std::int64_t i) {
   return std::max<std::int64_t>((i + 1) * input.rows() / consumed_rows - 1, 0);
 }
@@ -57,7 +58,7 @@ std::vector<Entry> consumed_entries(const Input& input) {
   return entries;
 }
 
-// Of the entries of a decode: first those drawn, then whole columns.
+// The checked entries of a decode: random ones first, then whole columns.
 std::vector<Entry> known_entries(const Row& row, const Input& input) {
   std::vector<Entry> entries = sampled_entries(input, row.recipe.seed, samples);
   const auto whole = column_entries(row, input);
@@ -65,7 +66,7 @@ std::vector<Entry> known_entries(const Row& row, const Input& input) {
   return entries;
 }
 
-// Of a decode, in all corners of it.
+// A few entries of a decode, from all its corners.
 std::vector<Entry> few_entries(const Input& input) {
   std::vector<Entry> entries;
   for (std::int64_t i = 0; i < consumed_rows; ++i)
@@ -74,7 +75,7 @@ std::vector<Entry> few_entries(const Input& input) {
   return entries;
 }
 
-// What is known of the results of a family, how a result is held to it, and how long one is.
+// The known results of a family, how a result is compared with them, and the length of one.
 using Visitor = std::function<void(double, double)>;
 struct Truth {
   std::vector<double> (*compute)(const Row&, const Input&) = nullptr;
@@ -83,7 +84,7 @@ struct Truth {
 };
 const Truth& truth_of(const Row& row);
 
-// What is known of a result does not depend on the variant, the arithmetic or a knob: it is formed
+// The key of known results, which do not depend on variant, arithmetic or knobs: they are computed
 // once per run.
 std::string question(const Row& row) {
   const char* truth = row.family == &families::encode   ? "model"
@@ -100,8 +101,8 @@ const std::vector<double>& known(const Row& row) {
   });
 }
 
-// |a - b| that is let pass: the published profile's for likelihoods in f32, a tenth of it for the
-// densities that they are made of, a hundredth of a rounding of f32 for f64.
+// The allowed |a - b|: the published profile's for likelihoods in f32, a tenth of it for the
+// densities that they are made of, a hundredth of an f32 rounding error for f64.
 struct Allowed {
   double absolute = 0, relative = 0;
 
@@ -125,7 +126,7 @@ void visit_all(const Row& row, const std::vector<double>& result, const Visitor&
   for (std::size_t i = 0; i < expected.size(); ++i) visit(result.at(i), expected[i]);
 }
 
-// Where a decode says something of which the answer is known, and that answer, one after another.
+// Visits each entry of a decode whose value is known, with that value.
 void visit_known(const Row& row, const std::vector<double>& result, const Visitor& visit) {
   const std::vector<double>& expected = known(row);
   const Input& input = input_of(row.recipe);
@@ -152,7 +153,7 @@ double log_sum(std::span<const double> places) {
   return most + std::log(sum);
 }
 
-// Of a consumer: ln sum exp of a row, and that no place is likelier than the one it names.
+// For a consumer: ln sum exp of a row, and that no place is likelier than the named one.
 void visit_consumed(const Row& row, const std::vector<double>& result, const Visitor& visit) {
   const Input& input = input_of(row.recipe);
   const std::vector<double>& expected = known(row);
@@ -205,7 +206,7 @@ const Truth& truth_of(const Row& row) {
                                            : likelihoods;
 }
 
-// A place that was never written holds no number, also where nothing is known of it.
+// Unwritten values are NaN, also where the right one is unknown.
 bool is_complete(const Row& row, const std::vector<double>& result) {
   const Input& input = input_of(row.recipe);
   const std::size_t size = truth_of(row).size(static_cast<std::size_t>(input.rows()),
@@ -233,7 +234,7 @@ double few_distance(const Row& row, const Input& input, const std::vector<double
   return worst;
 }
 
-// Of the other input, whose decode has the same model.
+// The error for the other input, whose decode uses the same model.
 double other_distance(const Row& row, const std::vector<double>& result) {
   const Input input = other_input(input_of(row.recipe), encodes(row));
   if (row.family != &families::budget) return few_distance(row, input, result);
@@ -245,8 +246,8 @@ double other_distance(const Row& row, const std::vector<double>& result) {
   return allowed(row).fraction(result.at(static_cast<std::size_t>(t)), log_sum(places));
 }
 
-// What either variant may lie from the truth lets both lie so far from one another; likelihoods
-// stay within one of it.
+// Each variant may deviate from the truth, so two may differ by twice that; likelihoods stay within
+// once.
 Allowed allowed_between(const Row& row) {
   const Allowed one = allowed(row);
   if (row.family != &families::encode) return one;
@@ -262,7 +263,7 @@ double apart(const Row& row, const std::vector<double>& optimized,
   return worst;
 }
 
-// How values compare with others, as the published profile prints it.
+// Compares values with others and prints like the published profile.
 class Comparison {
  public:
   explicit Comparison(const Allowed& tolerance) : allowed_(tolerance) {}
@@ -279,7 +280,7 @@ class Comparison {
   }
 
  private:
-  // JSON has no infinity.
+  // JSON lacks infinity.
   static double told(double value) {
     return std::isfinite(value) ? value : std::numeric_limits<double>::max();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families that are no repeated step: what the first call, compiling and memory cost.
+// The families that are not a repeated step: the costs of the first call, compiling and memory.
 #include "families/protocols.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace holdfast::clusterless_kde {
 namespace {
 
-// Encoding and decoding: all that a configuration compiles.
+// The row as encode plus decode: everything that a configuration compiles.
 Row whole(const Row& row) {
   return as(families::total, row);
 }
@@ -41,7 +41,7 @@ void read_resources(const Backend& backend, Session& session) {
   session.read("shared_bytes", shared);
 }
 
-// The first call, and the same once more; returns how long that takes.
+// The first call and a second one; returns the second one's seconds.
 double compile_whole(const Row& row, Session& session) {
   double seconds = 0;
   const FirstCall first = compile(
@@ -63,7 +63,7 @@ std::vector<MetricDeclaration> compilation(const Row&) {
   return all;
 }
 
-// Of a model and a decode, against what was planned too.
+// The peak of a model and a decode, also relative to the plan.
 void measure_memory(const Row& row, Session& session) {
   const Row decode = as(families::decode, row);
   const auto rule_of_thumb = static_cast<double>(rule_of_thumb_bytes(shape(row.recipe)));
@@ -134,8 +134,8 @@ const Family<Row> families::matrix = {
     .protocol = [](const Row& row, Session& session) { (void)compile_whole(row, session); },
     .limit = limit_of_whole};
 
-// What a program must not depend on: how many spikes each electrode has, how many places and rows
-// there are. The inputs take turns, so that each must be computed anew.
+// Programs must not depend on the number of spikes per electrode, places or rows. The inputs
+// alternate, so that each must be computed anew.
 const Family<Row> families::shape_change = {
     .id = [](const Row& row) { return named("compile/shape_change", row, {size_axis(row)}); },
     .devices = [](const Row&) { return gpu; },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a case reads, beside the formulas that its metrics are called after; and what its oracle
-// says of results by ways that only some runs go.
+// A case's readings against the formulas that define its metrics; and its oracle's verdicts in ways
+// that only some runs take.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ TEST(DecodeMemory, IsPutBesideThePublishedRulesAndItsPlan) {
   EXPECT_EQ(found.optimized.readings.at("estimate_ratio"), 1);
 }
 
-// Of spikes each alone in its row, at all places.
+// For spikes each alone in its row, at all places.
 TEST(FlooredFraction, IsOfAllPairsOfASpikeAndAPlace) {
   const Row row = tiny(families::decode);
   const Input lone = one_spike_per_row(input_of(row.recipe), 256);
@@ -89,7 +89,7 @@ TEST(DecodeCase, TellsTheErrorOfLoneSpikesAndHowManyAreFloored) {
   }
 }
 
-// Twice, with two inputs, and with all that a step writes spoilt before.
+// Twice, with two inputs, and with everything that a step writes spoilt before.
 TEST(DecodeCase, IsVerifiedAsCloselyAsItCanBe) {
   for (const Family<Row>* family :
        {&families::encode, &families::decode, &families::total, &families::local}) {
@@ -122,8 +122,8 @@ TEST(DecodeCase, IsOfTheWorkThatItsFamilyIsCalledAfter) {
 
 using Sites = std::vector<std::string>;
 
-// What lies between the stages of a step is named as well, or a stage that does nothing would look
-// like one that did the same again.
+// Intermediates between the stages of a step are named as well; otherwise a stage that does nothing
+// would look like one that repeated its result.
 TEST(DecodeCase, NamesAllThatAStepWritesOnAHost) {
   const auto backend = open_backend("host");
   const auto written = [&](const Row& row, Variant variant = Variant::optimized) {
@@ -189,7 +189,7 @@ TEST(LoneSpikes, AreDecodedByTheVariantThatIsAskedAbout) {
   EXPECT_NE(reference, optimized);
 }
 
-// Seeds that no other test of this process has asked for.
+// Seeds unused by other tests of this process.
 TEST(KeptAnswers, AreOfTheRecipeThatWasAskedFor) {
   const AnswersFolder answers;
   const auto backend = open_backend("host");

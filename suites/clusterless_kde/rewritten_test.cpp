@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a case says that each step writes anew is written anew, all of it, by every variant.
+// Every variant rewrites everything that its case says each step rewrites.
 #include <gtest/gtest.h>
 
 #include <span>
@@ -24,7 +24,7 @@ void PrintTo(const Stepped& one, std::ostream* out) {
   *out << one.name;
 }
 
-// Small for an emulated device; the other one's places are more than its nodes, of 400 spikes.
+// Small enough for an emulated device; the other input has more places than nodes, and 400 spikes.
 Recipe recipe_of(Path path) {
   if (path == Path::dense) return {.size = Size::tiny, .marks = Marks::cells};
   return {.size = Size::hpc1d,
@@ -40,7 +40,7 @@ struct EachStep : testing::TestWithParam<Stepped> {
              .recipe = recipe_of(GetParam().path),
              .options = GetParam().options};
 
-  // The result of one more step, with all spoilt before it, is that of the first.
+  // After spoiling, one more step gives the first step's result.
   void expect_rewritten(std::unique_ptr<Backend> backend, Variant variant) {
     ASSERT_EQ(path(shape(row.recipe), precision_of(row.options.arithmetic)), GetParam().path);
     const auto computation = make(row, *backend, variant);

@@ -15,26 +15,26 @@ namespace holdfast::clusterless_kde {
 struct Row;
 
 namespace families {
-// stepped.cpp
+// Defined in stepped.cpp.
 extern const Family<Row> encode, decode, total, local,
     strategy,    // each algorithm against the linear one
-    features,    // how the number of features and the form of the mark distance tell
+    features,    // effect of the number of features and of the form of the mark distance
     tune,        // one knob of the optimized variant
-    grid,        // how the number of places tells
+    grid,        // effect of the number of places
     precision,   // each arithmetic
     production,  // the shapes of long recordings
-    budget,      // a decode that must fit into so much memory
+    budget,      // a decode within limited memory
     sparse;      // electrodes without spikes
-// protocols.cpp
-extern const Family<Row> first_call,  // what the first call costs, and the next
-    shape_change,                     // what must not be compiled again
-    in_turn,                          // two inputs that must not be taken for one another
+// Defined in protocols.cpp.
+extern const Family<Row> first_call,  // cost of the first call, and of the next
+    shape_change,                     // sizes that must not trigger compilation
+    in_turn,                          // two inputs that must not be confused
     matrix,                           // compiling for the shapes of long recordings
     memory,
     micro;  // memory of one electrode
 }  // namespace families
 
-// Of families::tune.
+// The knob of a families::tune row.
 enum class Knob { block, position_tile, encoding_tile };
 
 struct Row {
@@ -43,8 +43,8 @@ struct Row {
   Tier tier = Tier::gate;
   Options options = {};
   Knob knob = Knob::block;
-  Kinds only = {};       // of devices that it is confined to; empty: all that can
-  bool counted = false;  // small enough for its instructions to be counted
+  Kinds only = {};       // of devices; empty: all that can run it
+  bool counted = false;  // whether its instructions are counted, being small enough
 };
 
 // "clusterless_kde/<word>/<axes>/f32"; without axes those of size and data.
@@ -53,13 +53,13 @@ std::string named(const std::string& word, const Row& row);
 Axis size_axis(const Row& row);
 Axis marks_axis(const Row& row);
 
-// Some arithmetics are of tensor cores, and a device alone forms Psi anew.
+// Restricted by options: some arithmetics need tensor cores, and only a device recomputes Psi.
 Kinds by_options(const Row& row);
 
-// All that an input depends on, for a question about it.
+// Everything that an input depends on, as a cache key.
 std::string words_of(const Recipe& recipe);
 
-// Several cases of a process ask for the same input; it is made once.
+// Made once per process, because several cases use the same input.
 const Input& input_of(const Recipe& recipe);
 
 // Whether the row's results are likelihoods of single spikes, added up.
@@ -71,7 +71,7 @@ bool is_two_hop(const Row& row);
 // Whether each step forms a model.
 bool encodes(const Row& row);
 
-// Who holds what each of its steps writes anew.
+// Sites that each of its steps rewrites.
 std::vector<std::string> rewritten(const Row& row, const Backend& backend, Variant variant);
 
 }  // namespace holdfast::clusterless_kde

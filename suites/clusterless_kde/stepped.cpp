@@ -20,14 +20,14 @@ namespace {
 constexpr auto other_over_case = Derived::Form::other_over_case,
                case_over_other = Derived::Form::case_over_other;
 
-// Whether forming Psi anew is among the ways to keep within a budget.
+// Whether a budget may be met by recomputing Psi.
 bool may_recompute(const Row& row) {
   return row.family == &families::budget && row.options.algorithm == Algorithm::fused &&
          is_two_hop(row);
 }
 
-// How far from the truth a result is, and that of the optimized variant from all of the
-// reference's; `spike_error` was found by verifying it.
+// Readings of a result's error, and of the optimized variant's distance from the reference's
+// complete result; `spike_error` comes from verification.
 std::vector<NamedReading> read(const Row& row, const Verified& found,
                                const std::optional<double>& spike_error) {
   std::vector<NamedReading> all;
@@ -51,8 +51,8 @@ std::vector<NamedReading> read(const Row& row, const Verified& found,
   return all;
 }
 
-// Of the host's arrays, where a step begins; each is padded to a unit where the optimized variant
-// packs them.
+// Bytes of the host arrays that a step starts from; each is padded to a unit where the optimized
+// variant packs them.
 double upload_bytes(const Row& row, Variant variant) {
   const Shape numbers = shape(row.recipe);
   const auto d = static_cast<std::int64_t>(numbers.dimensions),
@@ -68,13 +68,13 @@ double upload_bytes(const Row& row, Variant variant) {
   if (encodes(row))
     add({value * known * marks, value * known * d, value * numbers.samples * d,
          value * numbers.bins * d});
-  // Features, and which row or electrode a spike is of.
+  // Features, and each spike's row or electrode.
   if (row.family != &families::encode) add({value * heard * marks, index * heard});
   if (row.family == &families::local) {
     add({value * heard * d, value * numbers.rows * d});
     if (fused) add({index * (numbers.electrodes + 1), index * (numbers.rows + 1)});
   } else if (fused && row.family != &families::encode) {
-    // One order of all spikes, and a tile at least for each electrode that has some.
+    // One order of all spikes, and at least one tile for each electrode with spikes.
     add({index * heard, tile * std::count_if(numbers.decoding.begin(), numbers.decoding.end(),
                                              [](std::int64_t spikes) { return spikes > 0; })});
   }
@@ -84,7 +84,7 @@ double upload_bytes(const Row& row, Variant variant) {
   return bytes;
 }
 
-// How the decode went, told by the optimized variant; and how right it was.
+// Readings of the plan by the optimized variant, and of accuracy.
 std::vector<MetricDeclaration> metrics_of(const Row& row) {
   std::vector<MetricDeclaration> all;
   for (const std::string of : {"", "reference_"}) {
@@ -109,7 +109,7 @@ std::vector<MetricDeclaration> metrics_of(const Row& row) {
   return all;
 }
 
-// The reference encodes anew to be asked for it: once in a run for all code of one kind.
+// The reference has to encode again for this: done once per run for all code of one kind.
 double reference_spike_error(const Row& row, Backend& backend) {
   const std::string question =
       text("error of lone spikes by the reference of ", row.family->id(row), " on ", backend.name,
@@ -138,7 +138,7 @@ void add_to(const Row& row, Steps& steps) {
   steps.inputs = 2;
 }
 
-// A family of decodes, but for what it says itself.
+// Defaults shared by the families of decodes.
 constexpr Family<Row> stepped(Family<Row> one) {
   one.devices = by_options;
   if (!one.metrics) one.metrics = metrics_of;
@@ -179,8 +179,8 @@ std::string binary_bytes(std::int64_t bytes) {
                                     : text(bytes / mebi, "mib");
 }
 
-// Seconds of a published decode of as many spikes on an A100 over ours: of the program as it was,
-// and of its rewrite, which was taken back.
+// A published decode's seconds on an A100, for as many spikes, over ours: the original program, and
+// its rewrite, which was reverted.
 std::vector<Rate> beside_published(const Row& row) {
   const Recipe published = {.size = Size::tet64, .marks = Marks::cells};
   if (row.recipe != published || row.options.arithmetic != Arithmetic::f32) return {};
@@ -188,9 +188,9 @@ std::vector<Rate> beside_published(const Row& row) {
           {.name = "vs_seed_rewrite", .per_step = 1.01}};
 }
 
-// The published ways to organise the sum are there to be put beside the fused one.
+// The published ways to organise the sum exist to be compared with the fused one.
 std::vector<ExpectedFinding> expected_of_strategy(const Row& row) {
-  constexpr int many_electrodes = 16;  // whose launches are many, twenty and more for each
+  constexpr int many_electrodes = 16;  // from here on launches are many, twenty and more for each
   if (row.options.algorithm == Algorithm::fused || shape(row.recipe).electrodes < many_electrodes)
     return {};
   return {{.finding = "many_launches",
@@ -208,8 +208,8 @@ bool encodes(const Row& row) {
   return row.family == &families::encode || row.family == &families::total;
 }
 
-// Sites of the eager reference, which all algorithms but the fused one are made of, and of the
-// fused one on host and device: what a step is asked for, and what lies on the way to it.
+// Sites of the eager reference, shared by all algorithms except the fused one, and of the fused one
+// on host and device: the results of a step, and its intermediates.
 std::vector<std::string> rewritten(const Row& row, const Backend& backend, Variant variant) {
   const bool decodes = is_decoding(row), on_device = backend.device != nullptr;
   std::vector<std::string> sites;
@@ -292,7 +292,8 @@ const Family<Row> families::features =
                return {over("expanded_over_difference", other, case_over_other)};
              }});
 
-// Knobs, arithmetics and budgets are the optimized variant's own; each is put beside its default.
+// Knobs, arithmetics and budgets belong to the optimized variant; each is compared with its
+// default.
 const Family<Row> families::tune = stepped(
     {.id =
          [](const Row& row) {

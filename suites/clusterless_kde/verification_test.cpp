@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A result that is not what the mathematics says is found, wherever it is wrong.
+// A result that contradicts the mathematics is detected, wherever it is wrong.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -49,7 +49,7 @@ Row row_of(const Family<Row>& family, Arithmetic arithmetic = Arithmetic::f32) {
           .options = {.arithmetic = arithmetic}};
 }
 
-// The case of a row whose optimized variant hands out something else.
+// The case of a row whose optimized variant returns something else.
 Case changed(const Row& row, const Change& change) {
   Case one = case_of(row);
   auto& steps = std::get<Steps>(one.recipe);
@@ -196,7 +196,7 @@ double reading(const std::vector<NamedReading>& readings, std::string_view name)
   throw Error(Fault::bad_input, text("nothing reads ", name));
 }
 
-// An entry of a decode that is beside the oracle's samples and columns.
+// An entry of a decode outside the oracle's samples and columns.
 std::size_t unknown_entry(const Row& row) {
   const Input& input = input_of(row.recipe);
   const std::int64_t bins = input.bins();
@@ -234,7 +234,7 @@ TEST(Verification, HoldsAllOfAResultToTheReference) {
   EXPECT_EQ(reading(agreement(row, reference, reference), "reference_allclose"), 1);
 }
 
-// Means of whole columns tell of rows that no sample is of.
+// Means of whole columns cover rows without samples.
 TEST(Verification, HoldsColumnsToTheirMeans) {
   const Row row = row_of(families::decode);
   const Input& input = input_of(row.recipe);
@@ -291,7 +291,7 @@ TEST(Verification, OfTwoRightModelsOnOppositeSidesAgrees) {
   EXPECT_EQ(reading(agreement(row, too_much, one), "reference_allclose"), 0);
 }
 
-// Near 1 a decode in f32 may be off by 1e-5 and 1e-4 of itself, near 0 by the former alone.
+// Near 1 a decode in f32 may be wrong by 1e-5 plus 1e-4 relative, near 0 by the former alone.
 TEST(Verification, AllowsADecodeWhatItsPrecisionLeavesAndNoMore) {
   const auto agrees = [](Arithmetic arithmetic, double found, double right) {
     const Row row = row_of(families::decode, arithmetic);
@@ -307,7 +307,7 @@ TEST(Verification, AllowsADecodeWhatItsPrecisionLeavesAndNoMore) {
   }
 }
 
-// A spike alone is held to its class: 1e-4 in f32, 1e-10 in f64 and, through nodes, 1e-9.
+// A single spike must be within its class: 1e-4 in f32, 1e-10 in f64 and, through nodes, 1e-9.
 TEST(Verification, HoldsALoneSpikeToTheClassOfItsArithmetic) {
   const auto limit = [](const Options& options, Size size = Size::tiny) {
     return spike_limit({.family = &families::decode, .recipe = {.size = size}, .options = options});

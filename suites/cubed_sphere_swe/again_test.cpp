@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that is left out once a case was checked and timed is found when it is verified again.
+// Work that is skipped after a case was checked and timed is detected by the repeated verification.
 #include <gmock/gmock.h>
 
 #include <utility>
@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(Of, EachStepped,
                            return id.substr(17, id.find('/', 17) - 17);
                          });
 
-// Beyond the first step after a start, which the oracle is asked for anyway.
+// Beyond the first step after a start, for which the oracle is asked anyway.
 TEST(Loop, ThatDoesNothingFartherFromAStartIsFoundWithoutAReference) {
   struct Tiring : Skipping {
     explicit Tiring(std::unique_ptr<Computation> inner)

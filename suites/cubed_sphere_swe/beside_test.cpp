@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a case is put beside, and which of the two times divides the other.
+// The cases a case is compared with, and which of the two times divides the other.
 #include "families/testing/beside.hpp"
 
 #include <gmock/gmock.h>
@@ -75,7 +75,7 @@ TEST(SphereBeside, WhatIsPutBesideIsWhatTheMetricIsCalledAfter) {
   EXPECT_NE(bytes_of(watched), bytes_of(alone));
 }
 
-// Of 48 rows of 49 entries all but those near a border have four.
+// In 48 rows of 49 entries all but those near a border have four nonzeros.
 TEST(SphereReadings, ADenseOperatorIsMostlyZeros) {
   const Row row = {.family = &families::component,
                    .n = 48,
@@ -86,13 +86,13 @@ TEST(SphereReadings, ADenseOperatorIsMostlyZeros) {
   EXPECT_NEAR(metrics[0].value.value_or(0), 1 - 4. / 49, 0.01);
 }
 
-// Of as many steps of the published program.
+// For as many steps of the published program.
 TEST(SphereBeside, APublishedLoopIsOfTheLoopsSteps) {
   Row row = beside_row(families::loop, {.launch = Launch::persistent, .steps = 10});
   EXPECT_THAT(families::loop.rates(row), IsEmpty());
   row.n = 192;
   EXPECT_THAT(rates_in_a_second(row), UnorderedElementsAre(Pair("vs_seed_loop", DoubleEq(8.5e-3))));
-  // It stayed on its device, in double, and nobody watched it.
+  // The published one stayed on its device, in double, without diagnostics.
   for (const Options& other :
        {Options{.steps = 10}, Options{.launch = Launch::graph_step, .steps = 10},
         Options{.launch = Launch::graph, .diagnostics = Diagnostics::device, .steps = 10},

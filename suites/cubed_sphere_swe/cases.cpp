@@ -39,9 +39,9 @@ Row confined(Row row, const Kinds& only) {
   return row;
 }
 
-// Tendency, step and loop on every grid: how each scales. The host launches its loops; a GPU
-// replays a recorded one, and shows on one grid what launching each step costs. Instructions of the
-// same code are counted on small grids: the dense reference of a larger one takes longest of all.
+// Tendency, step and loop on every grid, to show scaling. The host launches its loops; a GPU
+// replays a recorded one, and on one grid shows the cost of launching each step. Instructions of
+// the same code are counted on small grids, because the dense reference dominates on larger ones.
 void add_grids(Rows& rows) {
   for (const auto& [n, tier] : grids) {
     rows.push_back({.family = &families::rhs,
@@ -51,7 +51,7 @@ void add_grids(Rows& rows) {
                     .counted = n <= 48});
     rows.push_back({.family = &families::rk4_step, .n = n, .tier = tier, .counted = n <= 24});
     Row launched = loop(n, tier, Launch::host);
-    launched.counted = n <= 24;  // a larger one takes a hundred of the steps that are counted
+    launched.counted = n <= 24;  // on a larger grid its hundred steps take too long to count
     rows.push_back(n == 48 ? launched : confined(launched, host));
     rows.push_back(loop(n, tier, Launch::graph));
   }
@@ -66,13 +66,13 @@ void add_forms(Rows& rows) {
             .options = {.runge_kutta = rk, .metric = metric},
             .counted = n <= 48};
   };
-  // What Horner's form saves, and what tables of the metric save or cost.
+  // The gain of Horner's form, and of metric tables.
   for (const auto& [n, tier] : {Grid{48, Tier::gate}, Grid{384, Tier::full}}) {
     rows.push_back(step(n, tier, RungeKutta::classical, MetricSource::table));
     rows.push_back(step(n, tier, RungeKutta::horner, MetricSource::on_the_fly));
   }
-  // The reference with products of our own in place of the library's: what the published compiler
-  // flag chooses between.
+  // The reference with our own products instead of the library's: the choice of the published
+  // compiler flag.
   for (const auto& [n, tier] : {Grid{48, Tier::full}, Grid{384, Tier::full}}) {
     Row tiled = step(n, tier, RungeKutta::horner, MetricSource::table);
     tiled.options.gemm = GemmSource::tile;
@@ -83,8 +83,8 @@ void add_forms(Rows& rows) {
       in_f32({.family = &families::rk4_step, .n = 48, .tier = Tier::gate, .counted = true}));
   rows.push_back(in_f32(confined(loop(48, Tier::full, Launch::host), host)));
   rows.push_back(in_f32(loop(384, Tier::full, Launch::graph)));
-  // Fewer launches of the reference too, so that they are told from the better algorithm; a kernel
-  // that stays on the device.
+  // Fewer launches for the reference too, to separate their gain from the algorithm's; and a
+  // persistent kernel.
   rows.push_back(loop(48, Tier::gate, Launch::graph_step));
   rows.push_back(loop(384, Tier::full, Launch::graph_step));
   for (const auto& [n, tier] : {Grid{48, Tier::gate}, Grid{96, Tier::full}, Grid{192, Tier::full},
@@ -110,7 +110,7 @@ void add_components(Rows& rows) {
   for (const auto& [n, tier] : {Grid{48, Tier::gate}, Grid{384, Tier::full}}) {
     for (const Operator op : {Operator::dvc, Operator::dcv, Operator::pvc, Operator::pcv})
       for (const int direction : {1, 2}) {
-        // Two stand for the eight: one along each direction, one to either kind of point.
+        // Two represent the eight: one along each direction, one onto either kind of point.
         const bool stands =
             (op == Operator::dvc && direction == 1) || (op == Operator::pcv && direction == 2);
         add({.kind = Kind::operator_apply, .op = op, .direction = direction}, n,
@@ -135,7 +135,7 @@ void add_protocols(Rows& rows) {
     rows.push_back({.family = &families::setup, .n = n, .tier = n == 48 ? Tier::gate : Tier::full});
 }
 
-// What the suite's own options make of a row, where they apply to it.
+// Applies the suite's own options to a row, if they concern it.
 Row with(const SuiteOptions& options, Row row) {
   const Given given(options);
   row.large = given.has("large");
@@ -155,7 +155,7 @@ Row with(const SuiteOptions& options, Row row) {
   return row;
 }
 
-// Nothing comes of velocities at rest, so that nothing could be checked.
+// Velocities at rest give a zero result, which checks nothing.
 bool made_of_velocities(const Row& row) {
   if (is_component(row, Kind::operator_apply))
     return row.component.op == Operator::dcv || row.component.op == Operator::pcv;
@@ -181,7 +181,7 @@ void refuse_contradictions(const SuiteOptions& given) {
                                      "--launch=host or --launch=graph_step"));
 }
 
-// The parts of the stages of so many, which threads count, fit an int.
+// The stage parts of this many steps, which threads count, fit into an int.
 constexpr int most_steps = 1'000'000;
 
 std::vector<Case> cases(const SuiteOptions& given) {

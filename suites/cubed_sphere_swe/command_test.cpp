@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real binary as a user types it: what its list holds, the options of its start, and what it
-// says to nonsense.
+// The real binary as a user types it: its list, the options of its start, and its answers to
+// invalid input.
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -24,7 +24,7 @@ struct CubedSphereCommand : SuiteInAShell {
       all.insert(one.at("id").get<std::string>().substr(sizeof("cubed_sphere_swe")));
     return all;
   }
-  // Of a short run on a host.
+  // The result of a short run on a host.
   json measured(const std::string& options) {
     const auto out = folder / "out.json";
     const Said said = run("HOLDFAST_NUM_THREADS=1 " CUBED_SPHERE_SWE_BINARY " " + options +

@@ -16,7 +16,7 @@ namespace {
 
 using Kind = Component::Kind;
 
-// What the row computes in f64, by the plainest means of the host.
+// The row's computation in f64, with the host's default options.
 Row plainest(Row row) {
   row.options = {.start = row.options.start,
                  .q12 = row.options.q12,
@@ -25,7 +25,7 @@ Row plainest(Row row) {
   return row;
 }
 
-// Several cases ask for the same result; it is computed once per process.
+// Computed once per process, because several cases use the same result.
 const std::vector<double>& host_result(const Row& wanted, Variant variant, int steps) {
   Row row = plainest(wanted);
   if (is_loop(row)) {
@@ -45,15 +45,15 @@ const std::vector<double>& host_result(const Row& wanted, Variant variant, int s
   });
 }
 
-// A hundred dense steps of a large grid take minutes; the banded ones of the host are held against
-// the dense ones wherever both are affordable.
+// A hundred dense steps of a large grid take minutes, so the host's banded ones stand in; they are
+// compared with the dense ones wherever both are affordable.
 Variant who_knows(const Row& row) {
   const bool affordable = row.n < large_n || (row.n == large_n && !is_loop(row));
   return affordable || row.large ? Variant::reference : Variant::optimized;
 }
 
-// For how many steps, or loops, the dense computation of a small grid takes less than a second. In
-// two loops the variants were measured to differ by 6e-15, in f32 by 3e-6.
+// The number of steps, or loops, that take the dense computation of a small grid less than a
+// second. In two loops the variants differed by a measured 6e-15, in f32 by 3e-6.
 int cheap_steps(const Row& row) {
   constexpr int small_n = 48;
   if (row.n > small_n) return 0;
@@ -69,8 +69,8 @@ double rounding(Precision precision) {
   return precision == Precision::f32 ? 0x1p-23 : 0x1p-52;
 }
 
-// Every step adds the same penalty once more: what was added is a whole multiple of it, the same
-// at each border point.
+// Every step adds the same penalty again: the total is a whole multiple of it, the same at each
+// border point.
 Invariant adds_whole_penalties(const Row& row) {
   return [=](const std::vector<double>& before,
              const std::vector<double>& after) -> std::optional<std::string> {
@@ -86,7 +86,7 @@ Invariant adds_whole_penalties(const Row& row) {
     double most = 0;
     for (std::size_t i = 0; i < penalty.size(); ++i)
       most = larger(most, after[i] - before[i] - steps * penalty[i]);
-    // Each addition rounds to the size that the sum has by then.
+    // Each addition rounds relative to the sum so far.
     const double allowed =
         (warm_up(row) + steps) * rounding(row.options.precision) * largest(after);
     if (steps >= 1 && std::isfinite(most) && most <= allowed) return std::nullopt;
@@ -100,7 +100,7 @@ bool has_golden(const Row& row) {
          !is_component(row, Kind::operator_apply);
 }
 
-// What the row computes, on the smallest grid.
+// The error of the row's computation on the smallest grid.
 double small_error(const Row& row, Backend& backend, Variant variant, const Golden& golden) {
   Row small = row;
   small.n = 8;
@@ -112,7 +112,7 @@ double small_error(const Row& row, Backend& backend, Variant variant, const Gold
     return relative_error(result, host_result(small, Variant::reference, 1), fields(small));
   double worst = 0;
   for (const GoldenValue& value : golden(result)) {
-    // std::max would drop what is not a number.
+    // std::max would drop a NaN.
     if (!std::isfinite(value.error())) return std::numeric_limits<double>::infinity();
     worst = std::max(worst, value.error());
   }
@@ -142,18 +142,17 @@ std::vector<std::size_t> fields(const Row& row) {
   return {};
 }
 
-// After up to 100 steps from the discontinuous random state the algebra of the two variants was
-// measured to differ by 3.6e-15 in f64, where one f32 or TF32 product inside would show as 1e-7;
-// in f32 by 1.1e-6, where a TF32 product shows as 1e-3.
+// After up to 100 steps from the discontinuous random state the two variants differed by a measured
+// 3.6e-15 in f64, where a single f32 or TF32 product would show as 1e-7; in f32 by 1.1e-6, where a
+// TF32 product shows as 1e-3.
 double accuracy(Precision precision) {
   return precision == Precision::f32 ? 2e-5 : 1e-13;
 }
 
-// Rounding adds up: in loops of 10^5 steps at n = 8 the variants were measured to differ by 4e-13,
-// in f32 by 2e-4. A smooth bump spreads, so that little is left of a field while its rounding
-// stays: in 1800 steps at n = 24 the variants were measured to differ by 4e-5 in f32. What it sets
-// in motion are differences of heights over 1/n, which round n times as coarsely as the heights: by
-// 6e-5 in f32 at n = 384, and 1e-13 in f64.
+// Rounding accumulates: in loops of 10^5 steps at n = 8 the variants differed by a measured 4e-13,
+// in f32 by 2e-4. A smooth bump spreads, so that its amplitude shrinks while its rounding remains:
+// in 1800 steps at n = 24 by 4e-5 in f32. Its velocities come from differences of heights over 1/n,
+// which round n times as coarsely as the heights: by 6e-5 in f32 at n = 384, and 1e-13 in f64.
 double accuracy(const Row& row) {
   constexpr double few_steps = 1000, coarse_n = 24, spread = 8;
   const double longer = is_loop(row) ? row.options.steps / few_steps : 0;

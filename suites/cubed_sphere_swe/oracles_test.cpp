@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a result may be from its oracle, and what must hold after the timed section.
+// The allowed error of a result against its oracle, and the invariants after the timed section.
 #include "cubed_sphere_swe/oracles.hpp"
 
 #include <gmock/gmock.h>
@@ -80,13 +80,13 @@ TEST(Oracle, LooksAtEachFieldByItsOwnSize) {
   EXPECT_THAT(parts(families::component, Kind::sat), ElementsAre(h));
 }
 
-// What is made on the smallest grid of a row, by the family given or by one that makes it wrongly.
+// The error on the smallest grid of a row, whose family may compute it wrongly.
 double small_error(const Row& row) {
   const auto backend = open_backend("host");
   return row.family->oracle(row).golden(*backend, Variant::optimized);
 }
 
-// Of another start or time step than the one that the golden values are of.
+// Another start or time step than that of the golden values.
 TEST(Oracle, FindsThatGoldenValuesAreMissed) {
   Family<Row> longer = families::rk4_step, elsewhere = families::rhs;
   longer.make = [](const Row& row, Backend& backend, Variant variant) {
@@ -102,7 +102,7 @@ TEST(Oracle, FindsThatGoldenValuesAreMissed) {
   }
 }
 
-// Golden values are of one start and one time step; with others the dense computation knows.
+// Golden values exist for one start and one time step; for others the dense computation is used.
 TEST(Oracle, AsksForGoldenValuesOnlyWhereThereAreSome) {
   for (const Options& options :
        {Options{.start = Start::face}, Options{.dt = 0.01}, Options{.q12 = MetricSign::upstream}})
@@ -127,7 +127,7 @@ TEST(Steps, HaveTheirPeakByFormula) {
   EXPECT_TRUE(steps_of(Row{.family = &families::rk4_step}).estimate_bytes);
 }
 
-// What an invariant says of a result that `change` made of the one before.
+// An invariant's verdict on a result that `change` made from the previous one.
 template <class Change>
 std::string said_of(const Row& row, Change change) {
   const auto backend = open_backend("host");
@@ -156,7 +156,7 @@ TEST_P(AfterAStep, MassThatCameFromNowhereIsFound) {
   };
   EXPECT_THAT(said_of(row, rain), HasSubstr("mass went from"));
 }
-// Little beside heights of about one: in f64 1e-12 of them is allowed, in f32 1e-5.
+// Small relative to heights of about one: f64 allows 1e-12 of them, f32 1e-5.
 TEST_P(AfterAStep, ADrizzleIsFoundAsItsPrecisionTells) {
   const double allowed = GetParam() == Precision::f32 ? 1e-5 : 1e-12;
   const auto rain = [&](double share) {
@@ -178,7 +178,7 @@ TEST_P(AfterAStep, EnergyThatGrewIsFound) {
   EXPECT_THAT(said_of(row, force), HasSubstr("energy went from"));
 }
 
-// Of smooth starts and of short steps, whose loss drowns in rounding.
+// Smooth starts and short steps, whose energy loss drowns in rounding.
 struct AfterAGentleStep : testing::TestWithParam<Options> {
   Row row = {.family = &families::rk4_step, .n = 9, .options = GetParam()};
 };
@@ -203,7 +203,7 @@ TEST_P(AfterAGentleStep, EnergyThatGrewIsFound) {
   EXPECT_THAT(said_of(row, force), HasSubstr("no step adds any"));
 }
 
-// Of a mode, which has no mass.
+// For a mode, which has no mass.
 TEST(AGentleStep, IsWrongWhereItsEnergyGrewByMoreThanRounding) {
   for (const Precision precision : {Precision::f32, Precision::f64}) {
     const double allowed = precision == Precision::f32 ? 1e-4 : 1e-9;
@@ -221,7 +221,7 @@ TEST(AGentleStep, IsWrongWhereItsEnergyGrewByMoreThanRounding) {
   }
 }
 
-// As long as a timed section: rounding must not pass for energy.
+// As long as a timed section: rounding must not look like energy.
 TEST(AfterManyGentleSteps, AllIsWell) {
   for (const Precision precision : {Precision::f32, Precision::f64})
     for (const Start start : {Start::seed, Start::mode2}) {

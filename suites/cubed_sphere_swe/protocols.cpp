@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families that are no repeated step: what compiling, memory and construction cost.
+// The families that are not a repeated step: the costs of compiling, memory and construction.
 #include "families/protocols.hpp"
 
 #include <vector>
@@ -19,18 +19,18 @@ double limit(const Row& row) {
   return accuracy(row.compiled ? as(*row.compiled, row) : row);
 }
 
-// On the smallest grid.
+// Checks on the smallest grid.
 void check_small(const Row& row, Backend& backend, Variant variant, Session& session) {
   const Oracle known = row.family->oracle(row);
   session.check(small_oracle(row), known.golden(backend, variant), known.limit);
 }
 
-// What a program must not depend on changes: the grid, the time step, the number of steps.
+// Changes what a program must not depend on: the grid, the time step, the number of steps.
 void compile(const Row& row, Session& session) {
   const Row first = as(*row.compiled, row);
   Row grid = first, time_step = first, steps = first;
   grid.n *= 2;
-  grid.options.dt /= 2;  // as long for its cells; 0 stays the usual one
+  grid.options.dt /= 2;  // as long for its cells; 0 stays the default
   time_step.options.dt = 0.5 / (3 * first.n);
   ++steps.options.steps;
   const auto called = holdfast::compile(
@@ -48,7 +48,7 @@ double rule_of_thumb_bytes(const Row& row) {
   return 20 * value * 6 * (row.n + 1) * (row.n + 1);
 }
 
-// Of a step.
+// The peak of a step.
 void memory(const Row& row, Session& session) {
   const Row step = as(families::rk4_step, row);
   const auto live = [&](Backend&, Variant variant, Computation& computation) {
@@ -73,7 +73,7 @@ void memory(const Row& row, Session& session) {
            }});
 }
 
-// Three constructions after one that fills the compiler's memory: what is left is geometry,
+// Three constructions after one that warms the compiler's memo: what remains is geometry,
 // allocation and upload.
 void setup(const Row& row, Session& session) {
   const Row stepped = as(families::rk4_step, row);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the protocols read, beside the formulas that their metrics are called after.
+// The readings of the protocols, against the formulas that define their metrics.
 #include <gtest/gtest.h>
 
 #include "cubed_sphere_swe/oracles.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a case says that each step writes anew is written anew, all of it, by both variants; and
-// among it is every result that stands alone.
+// Both variants rewrite everything that the case says each step rewrites; and every unchained
+// result is among it.
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -40,7 +40,7 @@ struct EachStep : testing::TestWithParam<Stepped> {
     }
     return computation->result();
   }
-  // Three steps that are spoilt in between arrive where three others do.
+  // Three steps with spoiling in between give the same result as three without.
   void expect_rewritten(Backend& backend, Variant variant) {
     row.options.steps = 3;
     EXPECT_EQ(third_result(backend, variant, true), third_result(backend, variant, false));
@@ -54,7 +54,7 @@ TEST_P(EachStep, OnAHostWritesAllThatItSays) {
 
 struct EachStepByItself : EachStep {};
 
-// Else a step that does nothing would look like one that made the same.
+// Otherwise a step that does nothing would look like one that repeated the result.
 TEST_P(EachStepByItself, OnAHostLeavesNoResultToTheNext) {
   for (const Variant variant : {Variant::reference, Variant::optimized}) {
     const auto backend = open_backend("host");

@@ -4,7 +4,7 @@
 namespace holdfast::cubed_sphere_swe {
 namespace {
 
-// On the host up to this grid, or on all where large ones are asked for.
+// On the host only up to this grid, unless large ones are requested.
 Kinds up_to(int most, const Row& row) {
   const Options& options = row.options;
   const bool device_only =

@@ -16,12 +16,12 @@ struct Row {
   int n = 48;
   Tier tier = Tier::gate;
   Options options = {};
-  Component component = {};               // of families::component
-  const Family<Row>* compiled = nullptr;  // of families::compile: rhs, rk4_step or loop
-  Kinds only = {};                        // of devices that it is confined to; empty: all that can
+  Component component = {};               // for families::component
+  const Family<Row>* compiled = nullptr;  // for families::compile: rhs, rk4_step or loop
+  Kinds only = {};                        // of devices; empty: all that can run it
   bool large = false;                     // the host measures large grids too, with the reference
-  bool ranks_components = false;          // of families::rhs: with the share of each component
-  bool counted = false;                   // small enough for its instructions to be counted
+  bool ranks_components = false;          // for families::rhs: reports each component's share
+  bool counted = false;                   // instructions are counted, being few enough
 };
 
 namespace families {
@@ -40,11 +40,11 @@ bool starts_at_rest(const Row& row);
 std::string named(const std::string& family, const Row& row,
                   const std::vector<holdfast::Axis>& axes = {});
 
-// Who holds what each of its steps writes anew.
+// Sites that each of its steps rewrites.
 std::vector<std::string> rewritten(const Row& row, const Backend& backend, Variant variant);
 
-// What its family, its options and its grid leave: the host has neither graphs nor a compiler.
-Kinds tendencies_and_steps(const Row& row);  // of large grids too: they tell how fast it is
+// The kinds allowed by family, options and grid: the host has neither graphs nor a compiler.
+Kinds tendencies_and_steps(const Row& row);  // including large grids: they measure speed
 Kinds small_grids(const Row& row);
 
 }  // namespace holdfast::cubed_sphere_swe

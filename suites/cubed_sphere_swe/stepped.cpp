@@ -18,7 +18,7 @@ using Kind = Component::Kind;
 constexpr auto case_over_other = Derived::Form::case_over_other,
                other_over_case = Derived::Form::other_over_case;
 
-// Stages of rk4_step, in its id; the default ones go without saying.
+// Stages of rk4_step, in its id; the default ones are omitted.
 std::string stages_of_optimized(const Row& row) {
   std::string all;
   if (row.options.runge_kutta == RungeKutta::classical) all += "/classical";
@@ -36,8 +36,8 @@ std::vector<holdfast::Axis> component_axes(const Component& component) {
   return {};
 }
 
-// What each part of the tendency costs in the program that makes them one after another: the
-// ranking that says what to fuse first.
+// The share of each part of the tendency in the program that computes them one after another: the
+// ranking of what to fuse first.
 std::vector<Derived> component_rank(const Row& row) {
   std::vector<Derived> shares;
   if (!row.ranks_components) return shares;
@@ -75,8 +75,7 @@ std::vector<Derived> derived_of_step(const Row& row) {
   return derived;
 }
 
-// A loop against as many steps that the host launches one by one, and against itself without
-// diagnostics.
+// A loop compared with as many steps launched by the host, and with itself without diagnostics.
 std::vector<Derived> derived_of_loop(const Row& row) {
   Row step = as(families::rk4_step, row), plain = row;
   step.options.launch = Launch::host;
@@ -97,7 +96,7 @@ std::vector<Derived> derived_of_loop(const Row& row) {
   return derived;
 }
 
-// The published program's time over ours: the least of its logs, of a step in f64 on an H100.
+// The published program's time over ours: the minimum in its logs, for a step in f64 on an H100.
 std::vector<Rate> beside_published(const Row& row) {
   constexpr std::pair<int, double> published_seconds[] = {
       {24, 0.33e-3}, {48, 0.53e-3}, {96, 0.60e-3}, {192, 0.85e-3}, {384, 2.12e-3}};
@@ -109,9 +108,9 @@ std::vector<Rate> beside_published(const Row& row) {
   return {};
 }
 
-// Loops that the host launches or reads back from in every step are there to show what that costs.
+// Loops that the host launches or reads back from in every step exist to show that cost.
 std::vector<ExpectedFinding> expected_of_loop(const Row& row) {
-  constexpr int many_steps = 100;  // whose launches are many, four or five in each
+  constexpr int many_steps = 100;  // from here on launches are many, four or five per step
   std::vector<ExpectedFinding> expected;
   if (row.options.launch == Launch::host && row.options.steps >= many_steps)
     expected.push_back({.finding = "many_launches",
@@ -133,7 +132,7 @@ double dense_waste(const Row& row) {
   return 1 - used / static_cast<double>(matrix.size());
 }
 
-// The one large grid that the host has takes it too long with the reference.
+// With the reference, the host's one large grid takes too long.
 Kinds too_slow(const Row& row) {
   const bool on_host = devices_of(row).front() == "host";
   return on_host && row.n >= large_n && !row.large ? Kinds{"host"} : Kinds{};
@@ -145,7 +144,7 @@ void rewrites(const Row& row, Steps& steps) {
   };
 }
 
-// How far the heights are from the exact ones, as the published logs tell it.
+// Also reports the error of the heights against the exact ones, as the published logs do.
 void loops(const Row& row, Steps& steps) {
   rewrites(row, steps);
   if (!starts_at_rest(row)) return;
@@ -175,7 +174,7 @@ void estimated(const Row& row, Steps& steps) {
   };
 }
 
-// The second is twice the first, to the last bit.
+// The second input is exactly twice the first.
 void of_two_starts(const Row&, Steps& steps) {
   steps.inputs = 2;
   steps.oracle.other = [limit = steps.oracle, expected = steps.oracle.expected,
@@ -185,13 +184,13 @@ void of_two_starts(const Row&, Steps& steps) {
   };
 }
 
-// Penalties are added to what is there; all others begin with one of two inputs.
+// Penalties accumulate; all other parts start from one of two inputs.
 void starts_of_part(const Row& row, Steps& steps) {
   rewrites(row, steps);
   if (row.component.kind != Kind::sat) of_two_starts(row, steps);
 }
 
-// A device's optimized projection is made in place and begins again with what it projects.
+// A device's optimized projection works in place and is restarted from its input.
 std::vector<std::string> rewritten_by_part(Kind kind, bool on_device, Variant variant) {
   const bool reference = variant == Variant::reference;
   const char* const between = reference && !on_device ? "work" : "intermediates";
@@ -204,8 +203,8 @@ std::vector<std::string> rewritten_by_part(Kind kind, bool on_device, Variant va
 
 }  // namespace
 
-// Rows of the optimized variant on a host are read beyond their ends, against zeros that must stay:
-// of its steps the stages are not named, nor is any scratch.
+// On a host, rows of the optimized variant are read beyond their ends, against zeros that must
+// stay: neither the stages of its steps nor any scratch are named.
 std::vector<std::string> rewritten(const Row& row, const Backend& backend, Variant variant) {
   const bool on_device = backend.device != nullptr, tendency = row.family == &families::rhs;
   if (row.family == &families::component)
@@ -241,11 +240,11 @@ const Family<Row> families::rhs = {
         },
     .derived = component_rank};
 
-// Seven steps are odd, and more than the depth of any pipeline that could hide a stale buffer.
+// Seven steps: odd, and more than the depth of any pipeline that could hide a stale buffer.
 const Family<Row> families::rk4_step = {
     .id = [](const Row& row) { return named("rk4_step" + stages(row), row); },
     .devices = tendencies_and_steps,
-    // Forms of the optimized variant are put beside its default form.
+    // Other forms of the optimized variant are compared with its default form.
     .reference = [](const Row& row) { return stages_of_optimized(row).empty(); },
     .unreferenced = too_slow,
     .make = [](const Row& row, Backend& backend,
@@ -257,7 +256,7 @@ const Family<Row> families::rk4_step = {
     .more = estimated,
     .derived = derived_of_step};
 
-// A loop of the reference is its rk4_step, over and over, but for graph_step, which tells fewer
+// The reference's loop is its rk4_step repeated, except for graph_step, which separates fewer
 // launches from a better algorithm.
 const Family<Row> families::loop = {
     .id =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A suite's table has rows, and each names its family: a constant with functions of such a row,
-// from which its case follows.
+// A suite's table has rows, and each names its family: a constant of functions that derive a case
+// from such a row.
 #pragma once
 
 #include <algorithm>
@@ -19,29 +19,29 @@ using Kinds = std::vector<std::string>;  // of devices
 inline const Kinds any_kind = {"host", "cuda", "cuda-dry"}, executing = {"host", "cuda"},
                    gpu = {"cuda", "cuda-dry"};
 
-// A row has `const Family<Row>* family`, `Tier tier`, `Kinds only` (to which it is confined; empty:
-// all that can) and `bool counted` (small enough for its instructions to be counted).
+// A row has `const Family<Row>* family`, `Tier tier`, `Kinds only` (of devices; empty: all that can
+// run it) and `bool counted` (whether its instructions are counted, being small enough).
 template <class Row>
 struct Family {
   std::string (*id)(const Row&) = nullptr;
-  Kinds (*devices)(const Row&) = nullptr;       // that can; none: of any kind
-  bool (*reference)(const Row&) = nullptr;      // whether that is measured too; none: it is
-  Kinds (*unreferenced)(const Row&) = nullptr;  // too slow for it; optional
+  Kinds (*devices)(const Row&) = nullptr;       // able to run it; null: any kind
+  bool (*reference)(const Row&) = nullptr;      // whether it is measured too; null: yes
+  Kinds (*unreferenced)(const Row&) = nullptr;  // too slow for the reference; optional
   std::vector<MetricDeclaration> (*metrics)(const Row&) = nullptr;  // optional
   std::vector<ExpectedFinding> (*expected)(const Row&) = nullptr;   // optional
 
-  // Of a case that is stepped. With `more` its steps are told what else they need.
+  // For a stepped case. `more` sets further members of its Steps.
   std::unique_ptr<Computation> (*make)(const Row&, Backend&, Variant) = nullptr;
   Work (*work)(const Row&) = nullptr;
   Oracle (*oracle)(const Row&) = nullptr;
   Invariant (*invariant)(const Row&) = nullptr;           // optional
   int (*warm_up)(const Row&) = nullptr;                   // optional
-  bool (*chained)(const Row&) = nullptr;                  // whether steps are; none: they are
+  bool (*chained)(const Row&) = nullptr;                  // whether steps are; null: yes
   void (*more)(const Row&, Steps&) = nullptr;             // optional
   std::vector<Derived> (*derived)(const Row&) = nullptr;  // optional
   std::vector<Rate> (*rates)(const Row&) = nullptr;       // optional
 
-  // Of one that is not, instead of all these.
+  // For a case that is not stepped, instead of all these.
   void (*protocol)(const Row&, Session&) = nullptr;
   double (*limit)(const Row&) = nullptr;  // the largest that it checks a result with, if it does
 };
@@ -76,14 +76,14 @@ std::unique_ptr<Computation> make(const Row& row, Backend& backend, Variant vari
   return row.family->make(row, backend, variant);
 }
 
-// As a row of another family.
+// The same row in another family.
 template <class Row>
 Row as(const Family<Row>& family, Row row) {
   row.family = &family;
   return row;
 }
 
-// The time of a row beside that of another one.
+// A row's time compared with that of another row.
 template <class Row>
 Derived over(std::string_view name, const Row& other, Derived::Form form,
              Variant variant = Variant::optimized) {
@@ -93,7 +93,7 @@ Derived over(std::string_view name, const Row& other, Derived::Form form,
           .form = form};
 }
 
-// A GPU's optimized variant beside either of its host's.
+// A GPU's optimized variant compared with each of its host's variants.
 template <class Row>
 std::vector<Derived> over_host(const Row& row, const std::vector<Variant>& variants) {
   std::vector<Derived> all;
@@ -141,7 +141,7 @@ Case case_of(const Row& row) {
   return one;
 }
 
-// Of rows that some device can run, in their order; of several that bear one name the first.
+// The cases of rows that some device can run, in order; of rows with the same name only the first.
 template <class Row>
 std::vector<Case> cases_of(const std::vector<Row>& rows) {
   std::vector<Case> all;

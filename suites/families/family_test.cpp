@@ -56,14 +56,14 @@ const Family<Row> looking = {
         },
     .limit = [](const Row& row) { return 1. + row.n; }};
 
-// As which variants it was made.
+// The variants that were made.
 std::vector<Variant> variants_made;
 std::unique_ptr<Computation> noted(const Row&, Backend& backend, Variant variant) {
   variants_made.push_back(variant);
   return std::make_unique<Toy>(backend);
 }
 
-// One that leaves nothing out.
+// A family with all members set.
 const Family<Row> whole = {
     .id = count_id,
     .unreferenced = [](const Row&) { return gpu; },

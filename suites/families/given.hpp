@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was given for a suite's own options, put where a row keeps it.
+// The given values of a suite's own options, stored into a row.
 #pragma once
 
 #include <charconv>
@@ -11,8 +11,8 @@
 
 namespace holdfast {
 
-// Each verb tells whether the option was given, and leaves the value as it is where it was not.
-// They throw Error{bad_input} for what is no word of theirs, no whole number or none at all.
+// Each verb returns whether the option was given, and leaves the value unchanged if not. Throws
+// Error{bad_input} for an unknown word or an invalid whole number.
 class Given {
  public:
   explicit Given(const SuiteOptions& options) : options_(&options) {}

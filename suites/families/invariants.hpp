@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds between the results before and after the timed section, whatever is computed.
+// Invariants between the results before and after the timed section, whatever is computed.
 #pragma once
 
 #include "harness/case/case.hpp"
 
 namespace holdfast {
 
-// The result of unchanged inputs is the same every time, to the bit.
+// Unchanged inputs give the same result every time, to the bit.
 Invariant repeats_itself();
 
-// The same to so much of its largest entry.
+// The same, within `allowed` relative to the largest entry.
 Invariant repeats_itself_within(double allowed);
 
-// The larger one; infinite where the difference is no number, which std::max would drop.
+// The larger one; infinite if the difference is NaN, which std::max would drop.
 double larger(double most, double difference);
 
 }  // namespace holdfast

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several cases of a process ask for, made once.
+// A cache for what several cases of a process use.
 #pragma once
 
 #include <map>

@@ -17,7 +17,7 @@ namespace {
 
 constexpr Variant both[] = {Variant::optimized, Variant::reference};
 
-// Ours alone, and gone with all that is in it.
+// A private folder, deleted with its contents.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -39,7 +39,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// Of one of its first calls; the end of what is made is no part of it.
+// Seconds of a first call, excluding the destruction of what it made.
 double first_call_seconds(Session& session, Backend& backend, const Make& make,
                           std::unique_ptr<Computation>& made) {
   return session.seconds_until_done(backend, [&] {
@@ -48,7 +48,7 @@ double first_call_seconds(Session& session, Backend& backend, const Make& make,
   });
 }
 
-// The programs that were compiled since there were so many.
+// Reads the number of programs compiled beyond `programs`.
 void read_steady(Session& session, const Backend& backend, std::int64_t programs,
                  Variant variant = Variant::optimized) {
   session.read("compile_steady", static_cast<double>(backend.ledger.counts.programs - programs),

@@ -46,7 +46,7 @@ Turn turn(double value, const Kept& kept = {}) {
           .allclose = [=](const std::vector<double>& result) { return result.at(0) == value; }};
 }
 
-// A case fails that does not read all that it declares.
+// A case fails unless it reads everything that it declares.
 Measurement measured(const std::vector<MetricDeclaration>& metrics, const Protocol& protocol) {
   return measure({.id = "toy", .recipe = protocol, .metrics = metrics, .limit = 1}, "host", {});
 }
@@ -61,7 +61,7 @@ TEST(InTurn, InputsThatAreComputedAnewAreRight) {
 }
 
 TEST(InTurn, AnInputThatIsTakenForTheOtherIsFound) {
-  for (const double first : {1., 2.}) {  // of which the other is the wrong one
+  for (const double first : {1., 2.}) {  // the other one is wrong
     const auto kept = std::make_shared<std::optional<double>>(first);
     const Measurement found = measured(turn_metrics(), [&](Session& session) {
       in_turn(session, {turn(1, kept), turn(2, kept)});
@@ -215,7 +215,7 @@ TEST(Compile, ReadsAllOfItsMetricsAndWhatIsCompiledAgain) {
   EXPECT_EQ(found.optimized.readings.at("compile_steady"), 2);
 }
 
-// Each that is made, and each step, asks for one program more.
+// Construction and every step each request another program.
 struct Compiling : Idle {
   explicit Compiling(Backend& on) : backend(on) { step(); }
   void step() override { ++backend.ledger.counts.programs; }
@@ -239,7 +239,7 @@ TEST(Compile, CountsWhatAFirstCallNeedsApartFromWhatComesAgain) {
         session, [](Backend& backend) { return compiling().make(backend, Variant::optimized); },
         [](const FirstCall& call) { call.computation->step(); });
   });
-  EXPECT_EQ(readings.at("compile_warm"), 2);  // of the construction and of a step
+  EXPECT_EQ(readings.at("compile_warm"), 2);  // construction and one step
   EXPECT_EQ(readings.at("compile_steady"), 1);
 }
 
@@ -287,7 +287,7 @@ TEST(Compile, RunsTheCompilerWhateverTheCachesHold) {
   EXPECT_EQ(readings.at("nvrtc_runs"), 1);
 }
 
-// Nor does it profit from what the user's cache or the process holds.
+// It does not use the user's cache or the process's either.
 TEST(WarmFirstCall, CompilesOnceAndThenTakesAllFromTheDisk) {
   for (int again = 0; again < 2; ++again) {
     std::vector<std::int64_t> compiled;

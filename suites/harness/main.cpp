@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs when one types a suite's name, from top to bottom: options, list, device, cases, then
-// serving a paired comparison, or counting instructions, or profiling, or measuring under Google
-// Benchmark's report, and the result file.
+// The main program of every suite, from top to bottom: options, list, device, cases, then serving a
+// paired comparison, or counting instructions, or profiling, or measuring under Google Benchmark's
+// report, and the result file.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
@@ -39,7 +39,8 @@
 namespace holdfast {
 namespace {
 
-// That hold a case ready on the same device: the build that this one is compared with.
+// Number of other processes that hold a case ready on the same device: the build that this one is
+// compared with.
 constexpr std::int64_t other_sides = 1;
 
 int exit_code(Fault fault) {
@@ -57,7 +58,7 @@ int exit_code(Fault fault) {
   return Exit::incomplete;
 }
 
-// What broke off was not measured, which is more than that it is wrong.
+// An interrupted case was not measured, which outranks a wrong one.
 int exit_code(const std::vector<Measured>& measured) {
   int code = 0;
   for (const auto& [which, measurement] : measured) {
@@ -68,7 +69,7 @@ int exit_code(const std::vector<Measured>& measured) {
 }
 
 void print_for_people(const std::vector<Case>& cases) {
-  std::map<std::string, std::size_t> uncounted;  // cases by why their instructions are not
+  std::map<std::string, std::size_t> uncounted;  // cases by reason for not counting instructions
   for (const Case& one : cases) {
     const auto why = one.why_uncounted();
     if (why) ++uncounted[*why];
@@ -85,8 +86,8 @@ void print_for_people(const std::vector<Case>& cases) {
               << "\n";
 }
 
-// The cases of this device, or of any, and tier; `filter` narrows them, with a leading '-' to those
-// that do not match.
+// The cases of this device, or of any if empty, up to this tier; `filter` selects by id, or with a
+// leading '-' excludes.
 std::vector<const Case*> of_tier(const std::vector<Case>& cases, const SuiteOptions& options) {
   const Tier most = tier(options.tier);
   const bool any = options.device.empty();
@@ -101,7 +102,7 @@ std::vector<const Case*> of_tier(const std::vector<Case>& cases, const SuiteOpti
   return chosen;
 }
 
-// The id of a case that no option need ask for; of a suite without one, of the first.
+// The id of a case that needs no option; without one, the first of the suite.
 std::string usual_case(const Suite& suite) {
   const SuiteOptions defaults;
   const std::vector<Case> cases = suite.cases(defaults);
@@ -138,9 +139,9 @@ const Case& the_only(const std::vector<const Case*>& chosen) {
   return *chosen.front();
 }
 
-// Google Benchmark owns the loop; the sampling inside is measure()'s. One iteration and one
-// repetition, so that its statistics rows, which can hold NaN, never appear. What is measured is
-// kept after each case, so that nothing which ends this process costs the cases before.
+// Google Benchmark owns the loop; measure() samples inside. One iteration and one repetition, so
+// that statistics rows, which can hold NaN, never appear. Results are stored after each case, so
+// that a crash does not lose the cases before.
 class Run {
  public:
   using Keep = std::function<void(const std::vector<Measured>&)>;
@@ -206,9 +207,9 @@ class Run {
   std::exception_ptr error_ = {};
 };
 
-// Google Benchmark does not look whether its file takes what it writes.
+// Google Benchmark does not check whether writing its file succeeds.
 void check_complete(const std::filesystem::path& file) {
-  // A FIFO or a terminal would be waited for.
+  // Reading a FIFO or a terminal would block.
   if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file)) return;
   std::ifstream stream(file);
   const std::string content{std::istreambuf_iterator<char>(stream), {}};
@@ -228,7 +229,7 @@ void initialise_benchmark(char* program, const SuiteOptions& options) {
   if (argc > 1)
     throw Error(Fault::bad_input, text("Google Benchmark has no option ", argv[1], "; see --help"));
   ::benchmark::AddCustomContext("device", options.device);
-  // Its own entry library_build_type reads like a fault of ours.
+  // Its own entry library_build_type would look like our mistake.
   ::benchmark::AddCustomContext("timing", "sampled by holdfast, whatever the library's build type");
 }
 
@@ -295,14 +296,14 @@ int run(char* program, const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace holdfast
 
-// OpenMP's threads spin at a barrier for milliseconds by default, which on a machine with other
-// work takes the CPU from the very thread that they wait for. libgomp reads its setting once,
-// before main(), so the process starts again.
+// OpenMP's threads spin at a barrier for milliseconds by default, which on a busy machine takes the
+// CPU from the very thread that they wait for. libgomp reads its setting once, before main(), so
+// the process restarts.
 static void start_again_with_short_spins(char** argv) {
   if (std::getenv("GOMP_SPINCOUNT") || std::getenv("OMP_WAIT_POLICY")) return;
   ::setenv("GOMP_SPINCOUNT", "1000",
-           1);                      // some 20 us: what libgomp takes where threads outnumber CPUs
-  ::execv("/proc/self/exe", argv);  // where this fails, the default does
+           1);                      // some 20 us: libgomp's own value when threads outnumber CPUs
+  ::execv("/proc/self/exe", argv);  // if this fails, the default stays
 }
 
 int main(int argc, char** argv) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profiling flags as a user types them: what is written, said, and which code the suite ends
-// with.
+// The profiling flags as a user types them: files, messages, and the exit code.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>

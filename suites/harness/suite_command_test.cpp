@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real binary as a user types it: what it says, which code it ends with, what it leaves behind.
+// The real binary as a user types it: its messages, exit codes and files.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -20,7 +20,7 @@ constexpr const char* uncalibrated = "HOLDFAST_CEILINGS=none " CUBED_SPHERE_SWE_
 
 class SuiteCommand : public SuiteInAShell {
  protected:
-  // With it the binary does not start a second time, which is half of what most of these runs take.
+  // Keeps the binary from restarting, which is half the time of most of these runs.
   static void SetUpTestSuite() { ::setenv("GOMP_SPINCOUNT", "1000", 0); }
 };
 
@@ -32,7 +32,7 @@ TEST_F(SuiteCommand, HelpShowsOptionsAndExamples) {
   EXPECT_THAT(said.words, HasSubstr("examples:"));
 }
 
-// Of each suite beside this one; with --list nothing is measured.
+// For each suite beside this one; --list measures nothing.
 TEST_F(SuiteCommand, EveryExampleOfEveryHelpChoosesCases) {
   namespace fs = std::filesystem;
   const fs::path here = fs::path(CUBED_SPHERE_SWE_BINARY).parent_path();
@@ -185,7 +185,7 @@ TEST_F(SuiteCommand, TheListForPeopleTellsWhatIsNotCountedAndWhy) {
   EXPECT_THAT(words, HasSubstr("\nnot counted: the instructions of 1 case: it is not one"));
 }
 
-// One case of the smallest tier, measured once for all that is asked about it.
+// One case of the smallest tier, measured once for all tests.
 class OneCase : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -271,7 +271,7 @@ void expect_promised(const std::string& device, const std::string& filter,
         const bool there = ours.contains(name) || measured["metrics"].contains(name) ||
                            measured.value("derived", nlohmann::json::object()).contains(name);
         EXPECT_TRUE(there) << measured["id"] << " lacks " << name;
-        const bool asked_for = name != "instructions";  // it needs an option of its own
+        const bool asked_for = name != "instructions";  // it needs its own option
         EXPECT_TRUE(!asked_for || !ours.contains(name) || !ours[name].contains("value") ||
                     !ours[name]["value"].is_null())
             << measured["id"] << " has no value for " << name;
@@ -365,7 +365,7 @@ TEST_F(SuiteCommand, TheGateTierStaysWithinItsNumberOfCases) {
   EXPECT_LE(cases["cuda-dry"], 30);
 }
 
-// A run of options of its own, measured once for all that is asked about it.
+// A run with the suite's own options, measured once for all tests.
 class CustomRun : public testing::Test {
  protected:
   static void SetUpTestSuite() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of what AddressSanitizer changes: how fast code is, and how much a process needs.
+// For tests of what AddressSanitizer changes: the speed of code, and a process's memory.
 #pragma once
 
 namespace holdfast {

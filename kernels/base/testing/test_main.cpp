@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// main() of the tests: one that skips all it has says so by its code, and what a set-up machine can
-// run is no reason to skip.
+// main() of the tests: if all tests are skipped, the exit code says so, and on a fully set-up
+// machine nothing may be skipped.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 namespace {
 
-// Under HOLDFAST_REQUIRE a skip that names cmake/bootstrap.sh, which installs what is absent, is a
+// Under HOLDFAST_REQUIRE a skip that names cmake/bootstrap.sh, which installs what is missing, is a
 // failure.
 class Skips : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& result) override {
@@ -29,7 +29,7 @@ class Skips : public testing::EmptyTestEventListener {
 int main(int argc, char** argv) {
   constexpr int skipped = 77;
   testing::InitGoogleMock(&argc, argv);
-  auto* const skips = new Skips;  // gtest's own from here on
+  auto* const skips = new Skips;  // owned by gtest from here on
   testing::UnitTest& all = *testing::UnitTest::GetInstance();
   all.listeners().Append(skips);
   const int code = RUN_ALL_TESTS();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of this very binary, which is run again for each claim.
+// Tests of this very binary, which is run again for each claim.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 

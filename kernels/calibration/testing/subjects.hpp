@@ -39,7 +39,7 @@ inline const Subject subjects[] = {
     {"barriers", {.kind = Kind::barriers, .repeats = 9}},
 };
 
-// Each of its steps computes what it must, and says how much work it was.
+// Every step computes the expected result, and reports its amount of work.
 inline void expect_right(Backend& backend, const Subject& subject) {
   const auto calibration = make(backend, subject.size);
   for (int steps = 1; steps <= 2; ++steps) {

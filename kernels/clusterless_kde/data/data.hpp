@@ -15,7 +15,7 @@ enum class Size {
   small,
   medium,
   large,
-  realistic,  // of the table of sizes, on a track of 100 cm
+  realistic,  // a track of 100 cm; see the table of sizes
   tet64,      // 64 tetrodes on a track of 200 cm
   hpc1d,      // 22 tetrodes on a track of 350 cm
   hpc2d,      // 22 tetrodes in a maze of three arms: 719 interior bins
@@ -24,17 +24,17 @@ enum class Size {
 enum class Marks {
   profile,  // features are noise: all spikes look alike
   cells,    // six place cells with marks of their own
-  whiten,   // cells, in units of the bandwidth
+  whiten,   // cells with marks in units of the bandwidth
 };
 
 struct Recipe {
   Size size = Size::medium;
   Marks marks = Marks::profile;
   std::uint64_t seed = 42;
-  int scale = 1;     // divides spike rates, samples and rows; nothing else
+  int scale = 1;     // divides spike rates, samples and rows only
   int features = 0;  // D; 0: 2 for profile, 4 for cells and whiten
-  int bins = 0;      // P of a track; 0: the size's own
-  // Of one electrode, with exactly so many spikes; 0: drawn.
+  int bins = 0;      // P on a track; 0: the size's own
+  // A single electrode with exactly this many spikes; 0: drawn.
   int encoding_spikes = 0, decoding_spikes = 0;
   // A quarter of the electrodes has no encoding spikes, another quarter one.
   bool sparse = false;
@@ -42,14 +42,14 @@ struct Recipe {
   auto operator<=>(const Recipe&) const = default;
 };
 
-// Throws Error{bad_input} for what cannot be made.
+// Throws Error{bad_input} for an impossible recipe.
 void validate(const Recipe& recipe);
 Input make_input(const Recipe& recipe);
-Shape shape(const Recipe& recipe);  // of the input, which is not made
+Shape shape(const Recipe& recipe);  // of the input, without making it
 
-// Times do not enter a spike's likelihood: the first `most` kept decoding spikes, taken in turn
-// from all electrodes, each in a row of its own, so that an error is seen per spike. The decoding
-// trajectory is where it was at each of these spikes.
+// A spike's likelihood does not depend on its time: puts the first `most` kept decoding spikes,
+// taken in turn from all electrodes, into rows of their own, so that errors show per spike. The
+// decoding trajectory is at its original position at each of these spikes.
 Input one_spike_per_row(const Input& input, std::int64_t most);
 
 // Random numbers by index. uniform: in [0, 1); normal: nearly, the sum of twelve uniforms less six.

@@ -9,7 +9,7 @@ namespace {
 constexpr double speed = 20, length = 1028;
 constexpr std::array<double, 3> arms = {10, 55, 100};  // x of each
 constexpr double foot = 5, head = 111;                 // y of an arm's ends
-constexpr double reach = 3.5;                          // of the animal to either side
+constexpr double reach = 3.5;                          // lateral range of the animal, either side
 
 constexpr std::array<std::array<double, 2>, 13> corners = {{{55, 111},
                                                             {55, 5},
@@ -50,7 +50,7 @@ std::array<double, 2> position(double t) {
     return {x0 + share * (x1 - x0) + (vertical ? aside : 0),
             y0 + share * (y1 - y0) + (vertical ? 0 : aside)};
   }
-  return corners.back();  // unreachable but for rounding at the very end of a period
+  return corners.back();  // reached only by rounding at the very end of a period
 }
 
 std::vector<double> places() {

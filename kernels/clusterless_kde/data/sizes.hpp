@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large the inputs are: the table of sizes.
+// The table of input sizes.
 #pragma once
 
 #include <cstdint>

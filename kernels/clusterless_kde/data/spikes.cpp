@@ -15,7 +15,7 @@ namespace {
 using Kind = Stream::Kind;
 using Phase = Stream::Phase;
 
-constexpr int cells = 6;  // of each electrode
+constexpr int cells = 6;  // per electrode
 
 }  // namespace
 
@@ -69,8 +69,8 @@ Spikes SpikeSource::noise() const {
   return spikes;
 }
 
-// When the animal is near a cell's place, the cell fires: on a track, where it is; in the maze,
-// in one of its rounds.
+// A time when the animal is near the cell's place: on a track, when it is there; in the maze, in
+// one of its laps.
 double SpikeSource::firing_time(std::int64_t i, double place) const {
   const double scatter = stream(Kind::position).normal(i);
   if (in_maze()) {
@@ -90,7 +90,7 @@ Spikes SpikeSource::of_cells() const {
   std::vector<double> times(n), features(n * features_);
   for (std::int64_t i = 0; i < n; ++i) {
     const int a = std::min(cells - 1, static_cast<int>(std::floor(cells * pick.uniform(i))));
-    const std::uint64_t first = a * (features_ + 1);  // of the cell's numbers: place, then mark
+    const std::uint64_t first = a * (features_ + 1);  // the cell's numbers: place, then mark
     times[i] = firing_time(i, cell.uniform(first));
     for (int f = 0; f < features_; ++f) {
       const double mark = 60 + 240 * cell.uniform(first + 1 + f);

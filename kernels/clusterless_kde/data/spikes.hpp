@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the spikes of one electrode and phase.
+// Generates the spikes of one electrode and phase.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace holdfast::clusterless_kde {
 
-inline constexpr double feature_bandwidth = 24;  // of the marks of cells and of noise
+inline constexpr double feature_bandwidth = 24;  // for the marks of cells and of noise
 
 class SpikeSource {
  public:
-  // Refers to the recipe.
+  // Keeps a reference to the recipe.
   SpikeSource(const Recipe& recipe, int features, Stream::Phase phase, int electrode);
 
   std::int64_t count() const;

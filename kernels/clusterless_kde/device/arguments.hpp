@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of a decode and of the local likelihood are given, and how the blocks of a
-// decode are made, spelled alike on host and device. Includes nothing from the standard, because
-// device code has no such headers.
+// Kernel arguments of a decode and of the local likelihood, and block shapes of a decode, shared by
+// host and device. Includes nothing from the standard, because device code has no such headers.
 #pragma once
 
 #include "clusterless_kde/device/values.hpp"
@@ -15,18 +14,19 @@ struct SpikeTile {
   int group, groups;
 };
 
-// Warps of a block of hop_a, at most; of hop_b, sum_rows and consume. Columns of one of sum_rows.
+// Warps per block of hop_a, at most; warps per block of hop_b, sum_rows and consume; columns per
+// block of sum_rows.
 inline constexpr int most_mark_warps = 8, place_warps = 4, sum_rows_columns = 64;
 
-// Quads from column to column of a right-hand factor in shared memory: four of them count. Without
-// matrix units a lane reads eight columns at once, which then lie in different banks.
+// Quads from column to column of a right-hand factor in shared memory; four of them hold data.
+// Without matrix units a lane reads eight columns at once, which padding puts into different banks.
 template <class V>
 inline constexpr int column_quads = 4;
 template <>
 inline constexpr int column_quads<float> = 5;
 
-// Without matrix units a warp passes its left-hand factor, `tiles` times 16 rows, round in shared
-// memory: quads of float for each of 16 columns, and for all.
+// Without matrix units a warp exchanges its left-hand factor, `tiles` times 16 rows, through shared
+// memory: quads of float per column of 16, and in total.
 HOLDFAST_BOTH constexpr int exchange_pitch(int tiles) {
   return 4 * tiles + 1;
 }
@@ -38,15 +38,15 @@ template <>
 HOLDFAST_BOTH constexpr int exchange_quads<float>(int tiles) {
   return group_items * exchange_pitch(tiles);
 }
-// Of the sums that hop_b passes round in shared memory: values from spike to spike.
+// Stride, in values from spike to spike, of the sums that hop_b exchanges through shared memory.
 HOLDFAST_BOTH constexpr int place_pitch(int bins) {
   return bins + 8;
 }
 
-// Where hop_a's right-hand factor comes from.
+// Source of hop_a's right-hand factor.
 enum ValueSource {
-  stored_nodes,  // Psi, as the model keeps it
-  formed_nodes,  // the same, formed tile by tile
+  stored_nodes,  // Psi, kept by the model
+  formed_nodes,  // the same, computed tile by tile
   formed_places  // kernels at the places themselves: the dense path
 };
 
@@ -56,24 +56,24 @@ template <class T, class V>
 struct MarkProduct {
   const SpikeTile* tiles;    // [grid.x]
   const T* spikes;           // [M, D]: features, by electrode
-  const int* order;          // [M]: where each stands in the order of time
+  const int* order;          // [M]: position of each in the order of time
   const Quad<T>* features;   // [groups, D, 4]
   const Quad<V>* values;     // [groups, width, 4] of stored_nodes
-  const Quad<T>* positions;  // [groups, d, 4] where values are formed
+  const Quad<T>* positions;  // [groups, d, 4], where values are computed
   const T* places;           // [width, d] of formed_places
-  T spacing;                 // of formed_nodes
+  T spacing;                 // for formed_nodes
   const T* boxes;            // [groups, lowest and highest, d]: with a cut
-  T cut;              // squared distance beyond which one of 2^0 encoding spikes changes nothing
+  T cut;              // squared distance beyond which one of 2^0 encoding spikes is negligible
   T* sums;            // [spikes of the chunk, stride], in the order of time
-  int first;          // of the chunk's spikes, in the order of time
-  int width, stride;  // columns in all, and from row to row of `sums`; even
+  int first;          // first spike of the chunk, in the order of time
+  int width, stride;  // columns, and the row stride of `sums`; even
   int run;            // columns of a block, a multiple of 16
-  int stage_groups;   // encoding spikes in shared memory at a time, in groups
+  int stage_groups;   // groups of encoding spikes per stage in shared memory
   int parts;          // warps that share the encoding spikes of a tile, a power of two
 };
 
-// hop_b and sum_rows: log-likelihoods summed per row of a time chunk. Spikes and rows count from
-// the begin of the decode.
+// hop_b and sum_rows: log-likelihoods summed per row of a time chunk. Spikes and rows are numbered
+// from the start of the decode.
 template <class T, class V>
 struct PlaceProduct {
   const T* sums;       // [spikes of the chunk, stride]: hop_a's
@@ -87,7 +87,7 @@ struct PlaceProduct {
   int rows_per_warp;
   int stride, bins;
   int node_groups;  // Q / 16
-  int slab_groups;  // of those in shared memory at a time
+  int slab_groups;  // node groups in shared memory at a time
 };
 
 // Encoding as the local likelihood needs it. Coordinates in Gaussian units.
@@ -103,7 +103,7 @@ struct LocalModel {
   double log_mark_norm;
 };
 
-// Decoding spikes in the order of time, and where the animal was.
+// Decoding spikes in the order of time, and the animal's positions.
 template <class T>
 struct LocalDecoding {
   const T* features;       // [M, D]
@@ -111,7 +111,7 @@ struct LocalDecoding {
   const int* electrode;    // [M]
   const int* group_begin;  // [E + 1]: an electrode's encoding spikes
   const T* at_edges;       // [T, d]
-  const int* row_begin;    // [T + 1]: of each row's spikes
+  const int* row_begin;    // [T + 1]: first spike of each row
   int spikes, rows;
 };
 

@@ -86,7 +86,7 @@ void CudaDecoder<T, V>::launch_chunks() {
   }
 }
 
-// Rows of spikes, their features by electrode, and the tiles of every chunk.
+// Each spike's row, features by electrode, and the tiles of every chunk.
 template <class T, class V>
 void CudaDecoder<T, V>::prepare() {
   order(input_, order_);
@@ -235,7 +235,7 @@ void CudaDecoder<T, V>::launch_consumer(const Chunk& chunk) {
 
 template <class T, class V>
 std::vector<double> CudaDecoder<T, V>::result() const {
-  if (!device_.executes()) return {};  // rows of a whole recording would fill gigabytes with zeros
+  if (!device_.executes()) return {};  // zeros for a whole recording would fill gigabytes
   const std::vector<T> values = consumed_ ? consumed_->to_host() : out_.to_host();
   return {values.begin(), values.end()};
 }
@@ -246,7 +246,8 @@ std::vector<NamedReading> CudaDecoder<T, V>::readings() const {
   return {{"tiles_visited_fraction", visited_fraction()}};
 }
 
-// Of stages, over all spike tiles and runs of columns; as StageWalk in marks.cuh decides.
+// The fraction of stages visited, over all spike tiles and runs of columns, by the rule of
+// StageWalk in marks.cuh.
 template <class T, class V>
 double CudaDecoder<T, V>::visited_fraction() const {
   std::vector<T> places;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the optimized variant on a device: a decode, from the host's spikes to out. One upload
-// of spikes per decode; per time chunk two launches, a third one where a consumer takes the rows.
-// Where the encoding does not fit at once, each of its batches is another upload and another launch
-// of a chunk. Otherwise the launches of several chunks are recorded once and replayed as a graph.
+// of spikes per decode; two launches per time chunk, three if a consumer takes the rows. If the
+// encoding does not fit at once, each of its batches takes another upload and launch per chunk.
+// Otherwise the launches of several chunks are recorded once and replayed as a graph.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +20,22 @@
 
 namespace holdfast::clusterless_kde {
 
-// Where a decode's uploaded arrays lie. Features by electrode, order and rows in time.
+// Layout of a decode's upload. Features are ordered by electrode, order and rows by time.
 template <class T>
 struct DecodeParts {
   DecodeParts(const Shape& shape, std::int64_t tile_count);
 
   Packing packing = {};
   Part<T> features;          // [M, D], in Gaussian units
-  Part<std::int32_t> order;  // [M]: where a spike of `features` stands in time
+  Part<std::int32_t> order;  // [M]: position in time of a spike of `features`
   Part<std::int32_t> rows;   // [M]: of the spikes in the order of time
-  Part<SpikeTile> tiles;     // of all chunks
+  Part<SpikeTile> tiles;     // for all chunks
 };
 
 template <class T, class V>
 class CudaDecoder {
  public:
-  // `input` and `model` are read by each step: they outlive it.
+  // Every step reads `input` and `model`, which must outlive this.
   CudaDecoder(Backend& backend, const Input& input, const Shape& shape, const Plan& plan,
               CudaModel<T, V>& model);
 
@@ -47,15 +47,15 @@ class CudaDecoder {
   static std::int64_t bytes(const Shape& shape, const Plan& plan);
 
  private:
-  // What the scratch and the output hold.
+  // Element counts of the scratch and the output.
   struct Sizes {
     Sizes(const Shape& shape, const Plan& plan, const DecodeTiling& tiling);
     std::size_t sums = 0, out = 0, consumed = 0;  // elements of T
   };
-  // Of time. first_row + rows, first + spikes, first_tile + tiles are the next one's.
+  // A time chunk. first_row + rows, first + spikes, first_tile + tiles start the next one.
   struct Chunk {
     int first_row = 0, rows = 0, first = 0, spikes = 0, first_tile = 0, tiles = 0;
-    std::vector<int> batch_tiles = {};  // [batches]: of these
+    std::vector<int> batch_tiles = {};  // [batches]: tiles of each
   };
 
   void prepare();
@@ -83,8 +83,8 @@ class CudaDecoder {
   bool cuts_;
   std::vector<double> units_ = {};  // [D]
   Order order_ = {};
-  std::vector<std::int64_t> next_ = {};  // per electrode: where its next spike goes in `features`
-  std::vector<Chunk> chunks_ = {};       // the same in every step, for the input is
+  std::vector<std::int64_t> next_ = {};  // per electrode: index in `features` of its next spike
+  std::vector<Chunk> chunks_ = {};       // the same in every step, as the input is
   std::optional<Graph> graph_ = {};      // of launch_chunks()
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimized decode on a device: what it costs, on the dry one.
+// The cost of the optimized decode on a device, counted on the dry one.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -62,13 +62,13 @@ TEST(DryDecode, CountsOfSpikesRowsAndPlacesCompileNothing) {
   EXPECT_EQ(run.backend->ledger.counts.programs, programs);
 }
 
-// Of 132 multiprocessors with four schedulers each. What fills a device by itself shares nothing,
-// for its warps would but wait for one another.
+// On 132 multiprocessors with four schedulers each. A decode that fills the device shares nothing,
+// because its warps would only wait for one another.
 TEST(DryDecode, WarpsShareEncodingSpikesWhereADeviceWouldBeIdle) {
   struct Case {
     Recipe recipe;
     int parts;
-    std::int64_t warps;  // of hop_a, at least
+    std::int64_t warps;  // minimum for hop_a
   };
   const auto backend = open_backend("cuda-dry:sm_90");
   for (const auto& [recipe, parts, warps] :

@@ -38,7 +38,7 @@ Decoded decoded(const Input& input, const Options& options, Emulation emulation 
   return {decode->result(), decode->readings()};
 }
 
-// One electrode, with so many spikes of place cells to know and to decode.
+// One electrode with this many encoding and decoding spikes of place cells.
 Input cells(Recipe recipe, int encoding_spikes, int decoding_spikes) {
   recipe.marks = Marks::cells;
   recipe.encoding_spikes = encoding_spikes;
@@ -53,8 +53,8 @@ Input two_hop_input(int decoding_spikes = 40) {
   return input;
 }
 
-// Against the oracle, spike by spike. The least error tells that it was this arithmetic; tf32 cut
-// off in place of rounded would be twice as far off.
+// Errors against the oracle, per spike. The minimum error proves that this arithmetic was used;
+// truncated instead of rounded tf32 would be twice as far off.
 struct Accuracy {
   Arithmetic arithmetic;
   const char* name;
@@ -100,8 +100,8 @@ TEST_P(EmulatedDecode, TwoHopErrorPerSpikeStaysBelowItsClass) {
   RecordProperty(GetParam().name, text(error));
 }
 
-// Two to eight warps per block: they share what they read, and what some of them add up, and a
-// barrier that lacks shows.
+// Two to eight warps per block: they share loaded data, and partly sums, which exposes a missing
+// barrier.
 TEST_P(EmulatedDecode, TheOrderInWhichThreadsAndBlocksRunChangesNoBit) {
   for (const Input& input : {golden::input(), two_hop_input(20)})
     for (const int block : {0, 64}) {
@@ -112,8 +112,8 @@ TEST_P(EmulatedDecode, TheOrderInWhichThreadsAndBlocksRunChangesNoBit) {
 }
 
 // Fewer groups than warps, as many, and one more; whole groups or not; one to eight warps for each
-// spike, for more of its own leave a block fewer that share. In most of these a warp ends before
-// the others.
+// spike: larger blocks leave a block fewer of them to share. In most cases one warp ends before the
+// others.
 TEST_P(EmulatedDecode, SharedEncodingSpikesAreAllCountedOnce) {
   for (const int spikes : {1, 16, 33, 126, 140}) {
     const Input input =
@@ -194,7 +194,7 @@ TEST(EmulatedOptimizedDecode, MoreThan128NodesTakeTwoPasses) {
   EXPECT_LE(largest_difference(computed.likelihood, oracle_decoding(input).likelihood), 1e-4);
 }
 
-// All warps go through them together, though some have no spikes left.
+// All warps go through the slabs together, even those without remaining spikes.
 TEST(EmulatedOptimizedDecode, PhiThatDoesNotFitIsPassedInSlabs) {
   const Input input = cells({.size = Size::hpc1d, .scale = 20000, .bins = 420}, 400, 9);
   const auto backend = emulated();
@@ -214,7 +214,7 @@ TEST(EmulatedOptimizedDecode, PhiThatDoesNotFitIsPassedInSlabs) {
 }
 
 // A spike's sums run over its encoding spikes, or nodes, in the same order in every tile, as long
-// as so many warps share them.
+// as the same number of warps share them.
 TEST(EmulatedOptimizedDecode, TilesOfAnySizeGiveTheSameBits) {
   const Input dense = make_input({.size = Size::tiny, .marks = Marks::cells}),
               two_hop = two_hop_input(20);
@@ -224,7 +224,7 @@ TEST(EmulatedOptimizedDecode, TilesOfAnySizeGiveTheSameBits) {
          {Options{.block = 10}, Options{.position_tile = 64}, Options{.encoding_tile = 16},
           Options{.encoding_tile = 48}, Options{.encoding_tile = 512}})
       EXPECT_EQ(decoded(*input, options).likelihood, expected);
-    // So long blocks leave no warps to share.
+    // Blocks of this size leave no warps to share.
     EXPECT_LE(largest_difference(decoded(*input, {.block = 200}).likelihood, expected), 1e-5);
   }
   for (const int tile : {32, 128})
@@ -278,7 +278,7 @@ TEST(EmulatedOptimizedDecode, ACutKeepsWhatIsNearBehindTheStagesThatAreLookedAtF
   EXPECT_LT(cut.reading("tiles_visited_fraction"), 0.9);
 }
 
-// The animal runs back, so that spikes come against the order of their positions.
+// The animal runs back, so that spikes come in the opposite order of their positions.
 TEST(EmulatedOptimizedDecode, ACutSortsMarksTogetherWithTheirPositions) {
   Input input = one_spike_per_row(cells({.size = Size::hpc1d, .scale = 200}, 300, 10), 10);
   std::ranges::reverse(input.encoding.positions);
@@ -289,7 +289,7 @@ TEST(EmulatedOptimizedDecode, ACutSortsMarksTogetherWithTheirPositions) {
 
 TEST(EmulatedUnits, BeginAgainWithAnotherInputAndWithTheirFirst) {
   Input input = golden::input();
-  input.encoding.positions.front() += 0.7;  // else its way back is its way
+  input.encoding.positions.front() += 0.7;  // else both ways would be the same
   for (const Unit unit : {Unit::encode, Unit::decode, Unit::total, Unit::local}) {
     SCOPED_TRACE(static_cast<int>(unit));
     const auto backend = emulated();
@@ -324,7 +324,7 @@ TEST(EmulatedOptimizedDecode, ACutLeavesOutTheSameInEveryTimeChunk) {
             decoded(input, {.cut = true}).likelihood);
 }
 
-// They lie beyond the cut of single precision and add 6e-8 of the sum.
+// These spikes lie beyond the cut of single precision and add 6e-8 of the sum.
 TEST(EmulatedOptimizedDecode, ACutInDoubleKeepsWhatSinglePrecisionDoesNotSee) {
   const Input input = known_near_and_beyond(8.5);
   const auto whole = decoded(input, {.arithmetic = Arithmetic::f64}),
@@ -334,7 +334,7 @@ TEST(EmulatedOptimizedDecode, ACutInDoubleKeepsWhatSinglePrecisionDoesNotSee) {
   EXPECT_LT(cut.reading("tiles_visited_fraction"), 0.9);
 }
 
-// Its radius grows with the number of spikes: left out, these would be 2e-4 of the sum.
+// The cut's radius grows with the number of spikes: without these the sum would lose 2e-4.
 TEST(EmulatedOptimizedDecode, ACutKeepsManySpikesOfWhichEachAddsLittle) {
   const Input input = known_near_and_beyond(where_all_matter(known_near_and_beyond(8)));
   EXPECT_LE(
@@ -349,8 +349,8 @@ TEST_P(EmulatedDecode, SpikesFarFromTheirMarksCountUntilTheyReachTheFloor) {
             GetParam().dense);
 }
 
-// Places that are there again, in a lane beside, which is asked later, and in the same one: the
-// first is told.
+// Places are repeated in a neighbouring lane, in one that is compared later, and in the same lane:
+// the first one is named.
 TEST(EmulatedOptimizedDecode, OfEquallyLikelyPlacesTheConsumerNamesTheFirst) {
   Input input = cells({.size = Size::tiny, .bins = 17}, 40, 20);
   std::vector<double> twice = {input.places.front()};
@@ -375,8 +375,8 @@ TEST(EmulatedOptimizedDecode, AMazeOfTwoDimensionsMeetsTheOracle) {
   EXPECT_LT(cut.reading("tiles_visited_fraction"), 1);
 }
 
-// Matrix units cut sums off, and terms are positive: without a remedy a thousand groups of encoding
-// spikes come out too small by more than this.
+// Matrix units truncate sums, and terms are positive: without a remedy a thousand groups of
+// encoding spikes lose more than this.
 TEST(EmulatedOptimizedDecode, LongSumsDoNotShrink) {
   constexpr std::size_t bins = 16;
   const Input input = one_spike_per_row(make_input({.size = Size::tiny,
@@ -392,11 +392,11 @@ TEST(EmulatedOptimizedDecode, LongSumsDoNotShrink) {
   EXPECT_LE(largest_difference(computed, expected), 3e-5);
 }
 
-// More than 1024 of them, so that a warp finds its own in three steps.
+// More than 1024 rows, so that a warp finds its own in three steps.
 TEST(EmulatedOptimizedDecode, ManySpikesFallIntoTheirRows) {
   const Input input = cells({.size = Size::tiny, .bins = 8}, 16, 1100);
   const auto expected = oracle_decoding(input).likelihood;
-  EXPECT_LE(largest_difference(decoded(input, {}).likelihood, expected), 5e-3);  // of -700
+  EXPECT_LE(largest_difference(decoded(input, {}).likelihood, expected), 5e-3);  // relative to -700
 }
 
 TEST(EmulatedOptimizedDecode, ElectrodesWithoutSpikesLeaveEverythingFinite) {

@@ -13,7 +13,7 @@ namespace {
 
 using Place = std::array<double, 2>;
 
-constexpr std::int64_t groups_worth_sharing = 500;  // half a microsecond each
+constexpr std::int64_t groups_worth_sharing = 500;  // each takes half a microsecond
 constexpr std::int64_t least_tile_groups = 16, most_tiles = 2048;
 
 std::int64_t parts_of(std::int64_t count, std::int64_t each) {
@@ -30,8 +30,8 @@ std::uint64_t spread(std::uint64_t bits) {
   return (bits | bits << 1) & 0x5555555555555555;
 }
 
-// Neighbours along it are mostly neighbours in space: on a track its coordinate, in a plane a curve
-// through cells as wide as a Gaussian.
+// A sort key whose neighbours are mostly neighbours in space: the coordinate on a track, a
+// space-filling curve through Gaussian-wide cells in a plane.
 std::uint64_t along_curve(const Place& at) {
   const auto cell = [](double x) {
     constexpr double most = 1 << 30;
@@ -40,7 +40,7 @@ std::uint64_t along_curve(const Place& at) {
   return spread(cell(at[0])) | spread(cell(at[1])) << 1;
 }
 
-// Where coordinates are smallest, and single precision finest.
+// An origin that keeps coordinates small, where single precision is finest.
 double middle_of_places(const Input& input, int axis) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (std::size_t i = axis; i < input.places.size(); i += input.dimensions) {
@@ -56,7 +56,7 @@ struct Found {
   Place at = {};
 };
 
-// Into the order of a cut.
+// Sorts into the order that a cut needs.
 void sort_by_position(std::vector<Found>& spikes, int dimensions) {
   if (dimensions == 1)
     std::ranges::stable_sort(spikes, {}, [](const Found& spike) { return spike.at[0]; });
@@ -153,7 +153,7 @@ void EncodingSpikes<T>::prepare(const Input& input) {
   if (cut_) lowest_floor_ = clusterless_kde::lowest_floor(input);
 }
 
-// Its kept spikes, the rest of the last group padded.
+// Places an electrode's kept spikes, padding the last group.
 template <class T>
 void EncodingSpikes<T>::place_electrode(const Input& input, int electrode) {
   const Spikes& spikes = input.encoding_spikes[electrode];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the optimized variant on a device: encoding spikes and the trajectory as the kernels
 // read them, and sums of Gaussians over both. Coordinates are in *Gaussian units*, in which a
-// Gaussian is exp2(-x^2); positions count from an origin, where there are nodes the first of them.
+// Gaussian is exp2(-x^2), and relative to an origin, which is the first node if there are nodes.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@
 
 namespace holdfast::clusterless_kde {
 
-// Of a decode; none on the dense path.
+// The nodes of a decode; none on the dense path.
 Nodes nodes_of(const Shape& shape, Path path, Precision precision);
 
-// q * spacing for q < count. psi(u, q) = exp2(-2 (u - q spacing)^2), phi(q, g) = weight exp2(-2 (g
-// - q spacing)^2).
+// Nodes at q * spacing for q < count. psi(u, q) = exp2(-2 (u - q spacing)^2),
+// phi(q, g) = weight exp2(-2 (g - q spacing)^2).
 template <class T>
 struct NodeGrid {
   int count = 0;
@@ -55,10 +55,10 @@ struct EncodingLayout {
 template <class T>
 class EncodingSpikes {
  public:
-  // Boxes are made, and spikes sorted by position, with `cut` alone.
+  // With `cut`, spikes are sorted by position and have boxes.
   EncodingSpikes(Backend& backend, const Shape& shape, const Nodes& nodes, bool cut, int batches);
 
-  // Everything anew from the input; then the device can hold a batch.
+  // prepare() rebuilds everything from the input; load() then puts a batch on the device.
   void prepare(const Input& input);
   void load(int batch) { parcel_.send(batch); }
 
@@ -70,7 +70,7 @@ class EncodingSpikes {
   const NodeGrid<T>& nodes() const { return grid_; }
   const std::vector<T>& host_cut_bounds() const { return host_bounds_; }
   double lowest_floor() const { return lowest_floor_; }
-  // Of coordinate `axis`, in Gaussian units from the origin.
+  // A position's coordinate `axis`, in Gaussian units from the origin.
   double scaled(double position, int axis) const;
 
   static std::int64_t bytes(const Shape& shape, bool cut, int batches);
@@ -99,11 +99,11 @@ class EncodingSpikes {
   double lowest_floor_ = 0;
 };
 
-// Which items the partial sums of tiles add up over: nobody asks; each electrode's spikes and,
-// last, the samples; all spikes, then the samples.
+// Which tiles' partial sums are added up: none; each electrode's spikes and, last, the samples';
+// all spikes', then the samples'.
 enum class Totals { none, electrodes, spikes };
 
-// Sums over tiles of items at columns, that is at nodes or at places: scratch of an encoding.
+// Scratch of an encoding: sums over tiles of items at columns, which are nodes or places.
 template <class T>
 class ColumnSums {
  public:
@@ -116,7 +116,7 @@ class ColumnSums {
     return reinterpret_cast<const Quad<T>*>(parcel_.device(parts_.samples));
   }
   int sample_groups() const { return static_cast<int>(layout_.sample_groups); }
-  // The tiles of a batch, and with the last one those of the samples.
+  // The tiles of a batch; the last batch includes those of the samples.
   struct Tiles {
     const ItemTile* tiles = nullptr;  // [count]
     double* partial = nullptr;        // [count, columns]
@@ -125,7 +125,7 @@ class ColumnSums {
   Tiles tiles(int batch) const;
   int columns() const { return columns_; }
   double* partial() const { return partial_.data(); }  // [tiles, columns]
-  // Tiles of each total; with Totals::none those of each electrode and of the samples.
+  // First tile of each total; with Totals::none of each electrode and of the samples.
   const int* tile_begin() const { return parcel_.device(parts_.tile_begin); }
   int totals() const { return static_cast<int>(parts_.tile_begin.count) - 1; }
   double* sums() const { return sums_.data(); }  // [totals, columns]

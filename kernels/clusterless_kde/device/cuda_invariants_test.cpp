@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold of a decoder whatever its numbers are, for the optimized variant on a device: on
-// the emulated one, densely and in two hops.
+// Invariants of every decoder, for the optimized variant on a device: run on the emulated one, on
+// the dense path and in two hops.
 #include <gtest/gtest.h>
 
 #include "clusterless_kde/data/data.hpp"
@@ -14,7 +14,7 @@ std::unique_ptr<Backend> open() {
   return emulated();
 }
 
-// On the wide places of a track nodes are cheaper: two electrodes there, of unlike spikes.
+// On the wide places of a track nodes are cheaper: two electrodes there, with different spikes.
 Input input_of(Path path) {
   Recipe recipe = {.size = Size::tiny, .marks = Marks::cells};
   if (path == Path::dense) return one_spike_per_row(make_input(recipe), 60);

@@ -29,7 +29,7 @@ std::size_t at_least_one(std::int64_t count) {
   return static_cast<std::size_t>(std::max<std::int64_t>(count, 1));
 }
 
-// Of local_spikes and local_rows: a warp for each.
+// Launch of local_spikes and local_rows: one warp for each.
 LaunchShape warps(std::int64_t count) {
   return {.grid = {blocks(count, local_warps)}, .block = {32 * local_warps}};
 }

@@ -12,18 +12,18 @@
 
 namespace holdfast::clusterless_kde {
 
-// Q of the densities at the animal's positions, 0 where they are summed directly: by operation
-// count, from the shape alone.
+// Q for the densities at the animal's positions, 0 if they are summed directly: decided by
+// operation count, from the shape alone.
 int local_node_count(const Shape& shape, Precision precision);
 
 template <class T>
 class CudaLocal {
  public:
-  // Encodes once. `input` is read by each step: it outlives this.
+  // Encodes once. Every step reads `input`, which must outlive this.
   CudaLocal(Backend& backend, const Input& input, const Options& options);
   ~CudaLocal();
 
-  // Order and positions of the spikes, one upload, two launches.
+  // Computes the spikes' order and positions; one upload, two launches.
   void step();
   std::vector<double> result() const;  // out[T]
   int node_count() const { return spikes_.nodes().count; }

@@ -65,7 +65,7 @@ TEST(EmulatedLocal, ReachesWhereTheAnimalWasNeverEncoded) {
   Input input = golden::input();
   for (double& x : input.decoding.positions) x += 40;
   EXPECT_LE(worst_of_local(input, {}), per_spike_double);
-  for (double& x : input.decoding.positions) x += 400;  // where a density is below all doubles
+  for (double& x : input.decoding.positions) x += 400;  // where densities underflow in double
   EXPECT_LE(worst_of_local(input, {.arithmetic = Arithmetic::f64}), per_spike_double);
   EXPECT_LE(worst_of_local(input, {}), per_spike_single);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the optimized variant on a device: what encoding leaves behind, and how it gets
-// there.
-// Encoding spikes lie in *groups* of 16, those of an electrode padded to whole groups: a padding
-// spike is so far from everything that its Gaussian at a place or a node is exactly 0.
+// Private to the optimized variant on a device: the encoded model, and the encoder. Encoding spikes
+// lie in *groups* of 16; each electrode's are padded to whole groups. A padding spike is so distant
+// that its Gaussian at any place or node is exactly 0.
 #pragma once
 
 #include <cstdint>
@@ -19,46 +18,46 @@
 
 namespace holdfast::clusterless_kde {
 
-// Of column_sums.
+// Launch of column_sums.
 inline LaunchShape column_tiles(unsigned tiles, int columns) {
   return {.grid = {tiles, blocks(columns, summed_columns)}, .block = {group_quads, summed_columns}};
 }
-// Of group_sums and finish.
+// Launch of group_sums and finish.
 inline LaunchShape column_lanes(int columns, int groups) {
   return {.grid = {blocks(columns, finish_columns), static_cast<unsigned>(groups)},
           .block = {finish_columns, finish_lanes}};
 }
 
-// What the device computes with: f32 is bf16x3, and a range fallback f64.
+// The arithmetic used on the device: f32 becomes bf16x3, and a range fallback f64.
 Arithmetic device_arithmetic(const Plan& plan);
 
-// T: float or double. V: what Psi and Phi are kept as (values.hpp): SplitBf16, Tf32, float, double.
+// T: float or double. V: storage of Psi and Phi (values.hpp): SplitBf16, Tf32, float, double.
 template <class T, class V>
 class CudaModel {
  public:
-  // Allocates, for what shape and plan say; encode() of a CudaEncoder fills it.
+  // Allocates for shape and plan; encode() of a CudaEncoder fills it.
   CudaModel(Backend& backend, const Shape& shape, const Plan& plan);
 
   const Quad<T>* features() const { return spikes_.features(); }    // [groups, D, 4 quads]
   const Quad<T>* positions() const { return spikes_.positions(); }  // [groups, d, 4 quads]
   const T* places() const { return spikes_.places(); }              // [P, d]
-  // Null on the dense path; Psi also where it is recomputed.
+  // psi() and phi() are null on the dense path, psi() also where it is recomputed.
   const Quad<V>* psi() const { return psi_ ? psi_->data() : nullptr; }  // [groups, Q, 4 quads]
   const Quad<V>* phi() const { return phi_ ? phi_->data() : nullptr; }  // [Q/16, P, 4 quads]
   const T* beta() const { return beta_and_ground_.data(); }             // [P]: lcw - ln O, or -inf
   const T* ground() const { return beta() + bins_; }                    // [P]: G
-  const NodeGrid<T>& nodes() const { return spikes_.nodes(); }          // no node on the dense path
+  const NodeGrid<T>& nodes() const { return spikes_.nodes(); }          // empty on the dense path
   // Electrodes, their groups and their batches. A batch's groups count from first_group(batch).
   const EncodingLayout& layout() const { return spikes_.layout(); }
-  void load(int batch) { spikes_.load(batch); }  // where there is more than one
+  void load(int batch) { spikes_.load(batch); }  // needed if there are several batches
 
   double scaled(double position, int axis) const { return spikes_.scaled(position, axis); }
 
-  // With plan.options.cut: an electrode's spikes ascend by position, and here are the lowest and
-  // the highest of each group, padding apart: [groups, 2, d], on the host of all batches.
+  // With plan.options.cut, an electrode's spikes ascend by position; these are the lowest and
+  // highest position of each group, without padding: [groups, 2, d], on the host for all batches.
   const T* cut_bounds() const { return spikes_.cut_bounds(); }
   const std::vector<T>& host_cut_bounds() const { return spikes_.host_cut_bounds(); }
-  double lowest_floor() const { return spikes_.lowest_floor(); }  // of range.hpp
+  double lowest_floor() const { return spikes_.lowest_floor(); }  // see range.hpp
 
   // o[P], then G[P].
   std::vector<double> densities(const Input& input) const;
@@ -75,7 +74,7 @@ class CudaModel {
   Buffer<T> beta_and_ground_;  // [2, P]
 };
 
-// From host arrays to a model. Holds what is needed while it encodes, and the kernels.
+// Encodes host arrays into a model. Holds the scratch of encoding and the kernels.
 template <class T, class V>
 class CudaEncoder {
  public:

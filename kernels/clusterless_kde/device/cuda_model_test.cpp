@@ -53,7 +53,7 @@ TEST(EmulatedEncoding, IsTheOraclesOnTheDensePath) {
   }
 }
 
-// Bins that are no multiple of a tile.
+// The number of bins is not a multiple of a tile.
 const Recipe two_hops = {.size = Size::medium, .bins = 301};
 
 TEST(EmulatedEncoding, IsTheOraclesThroughNodes) {
@@ -86,7 +86,7 @@ TEST(EmulatedEncoding, SortsForACutWithoutChangingMoreThanRounding) {
     EXPECT_LE(worst_of_encoding(make_input(recipe), {.cut = true}), plane_single);
 }
 
-// Beside any other rate the least one is lost to rounding.
+// The least rate is lost to rounding when added to any other.
 TEST(EmulatedEncoding, GivesElectrodesWithoutSpikesTheLeastRate) {
   Input silent = golden::input();
   for (Spikes& spikes : silent.encoding_spikes) spikes = {};

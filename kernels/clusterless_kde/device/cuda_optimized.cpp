@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimized variant on a device: what each unit does in a step. Two or three launches encode,
-// two or three decode a time chunk, each further batch of electrodes takes one more in both, and
-// two give the local likelihood.
+// The optimized variant on a device: the step of each computation. Two or three launches encode,
+// two or three decode a time chunk, each further batch of electrodes adds one to both, and two
+// compute the local likelihood.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -18,7 +18,7 @@
 namespace holdfast::clusterless_kde {
 namespace {
 
-// What all units tell of their plan.
+// Readings of the plan that all computations report.
 std::vector<NamedReading> plan_readings(const Input& input, const Shape& shape, const Plan& plan) {
   return {{"path", plan.path == Path::two_hop ? 1. : 0.},
           {"q_nodes", static_cast<double>(plan.node_count)},
@@ -50,7 +50,7 @@ class Encode final : public Computation {
   CudaEncoder<T, V> encoder_;
 };
 
-// decode, with a model made beforehand, and total, which makes it in each step.
+// decode uses a model made beforehand; total encodes in each step.
 template <class T, class V>
 class Decode final : public Computation {
  public:
@@ -101,7 +101,7 @@ class Local final : public Computation {
   void step() override { local_.step(); }
   void start_again(int input) override { problem_.turn_to(input); }
   std::vector<double> result() override { return local_.result(); }
-  // No bins, so no path: nodes where densities go through them.
+  // Without bins there is no path; reports the nodes if densities go through them.
   std::vector<NamedReading> readings() override {
     Plan plan = problem_.plan;
     plan.node_count = local_.node_count();
@@ -154,7 +154,7 @@ std::unique_ptr<Computation> make_cuda_optimized(Backend& backend, Problem probl
   return make_unit<float, SplitBf16>(backend, std::move(problem));
 }
 
-// A decode's model is made before its own buffers are, and the encoder goes in between.
+// A decode allocates its buffers after its model is made and the encoder destroyed.
 std::int64_t cuda_estimate_bytes(const Shape& shape, const Plan& plan) {
   switch (device_arithmetic(plan)) {
     case Arithmetic::f64:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimized variant on a device as a whole: what its units compute, on the emulated device, and
-// what programs, launches and transfers they cost, on the dry one.
+// The optimized variant on a device as a whole: the results of its units on the emulated device,
+// and their programs, launches and transfers on the dry one.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -54,7 +54,7 @@ TEST(EmulatedTotal, FallsBackToDoubleWhereSinglePrecisionDoesNotReach) {
   EXPECT_TRUE(close_to(total->result(), oracle_decoding(input).likelihood));
 }
 
-// result() of one step with the encoding in so many parts.
+// result() of one step with the encoding in `batches` parts.
 std::vector<double> in_batches(int batches, Unit unit, const Input& input, const Options& options) {
   const auto backend = emulated();
   Problem problem = {.unit = unit, .input = input, .options = options};
@@ -183,7 +183,7 @@ std::int64_t padded(std::int64_t bytes) {
 TEST(DryEncode, UploadsSpikesPlacesAndTrajectory) {
   const Input input = make_input({.size = Size::realistic});
   const Shape numbers = shape(input);
-  std::int64_t spikes = 0, tiles = 0;  // an electrode's spikes come in groups of 16
+  std::int64_t spikes = 0, tiles = 0;  // an electrode's spikes are padded to groups of 16
   for (const std::int64_t n : numbers.encoding) {
     spikes += (n + 15) / 16 * 16;
     tiles += (n + 255) / 256;

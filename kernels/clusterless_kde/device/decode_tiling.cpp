@@ -9,11 +9,11 @@ namespace {
 
 constexpr int group = group_items;
 constexpr int most_columns = 128, most_cut_columns = 64, cut_groups = 2, default_warps = 4;
-// Blocks that keep a device busy, and bytes of shared memory that a block of any architecture can
-// have (99 KiB), with the exchange buffers: constants, so that grids are the same on all of them.
+// Blocks that keep a device busy, and shared memory that a block of any architecture can have (99
+// KiB), including the exchange buffers: constants, so that grids are the same on all of them.
 constexpr std::int64_t enough_blocks = 264;
-// Warps that are at work at the same time: registers allow ten to twelve of hop_a with 64 columns
-// per multiprocessor, and three blocks of hop_b.
+// Warps resident at the same time: per multiprocessor, registers allow ten to twelve of hop_a with
+// 64 columns, and three blocks of hop_b.
 constexpr std::int64_t multiprocessors = 132, mark_warps_at_work = 10 * multiprocessors,
                        place_warps_at_work = 3 * place_warps * multiprocessors;
 constexpr std::size_t stage_bytes = 96 << 10, slab_bytes = 60 << 10;
@@ -29,17 +29,17 @@ constexpr int rounded_up(std::int64_t value, int unit) {
 template <class V>
 constexpr bool few_rows = std::is_same_v<V, double> || std::is_same_v<V, float>;
 
-// Of one group of 16 in a column.
+// Bytes of one group of 16 in a column.
 template <class V>
 constexpr std::size_t column_bytes = column_quads<V> * sizeof(Quad<V>);
-// Per warp, what it passes round in shared memory.
+// Shared memory per warp for exchange.
 template <class V>
 constexpr std::size_t exchange_bytes(int tiles) {
   return static_cast<std::size_t>(exchange_quads<V>(tiles)) * sizeof(Quad<float>);
 }
 
-// Nodes split evenly over as few passes as registers allow. Runs of places of a cut are shorter:
-// fewer encoding spikes are near all of one.
+// Splits nodes evenly over as few passes as registers allow. With a cut, runs of places are
+// shorter: fewer encoding spikes are near all places of a run.
 int columns_per_block(const DecodeTiling& tiling, const Options& options) {
   if (tiling.source == formed_places) {
     const int most = options.cut ? most_cut_columns : most_columns;
@@ -62,9 +62,9 @@ int stage_room(const DecodeTiling& tiling, const Shape& shape, int columns, int 
   return static_cast<int>((stage_bytes - exchange) / (2 * group_bytes<T, V>(shape, columns)));
 }
 
-// Warps that share the encoding spikes of a tile, a power of two: as many as are all at work at the
-// same time, have a group each and find one in about every stage. Sums depend on this number, and
-// must not on time chunks or tiles of places: it follows from neither.
+// Warps that share a tile's encoding spikes, a power of two: as many as are resident together, each
+// with a group in about every stage. Sums depend on this number, which therefore must not depend on
+// time chunks or tiles of places.
 template <class T, class V>
 int parts_of_spikes(const DecodeTiling& tiling, const Shape& shape, const Options& options) {
   const int columns = columns_per_block(tiling, {.cut = options.cut});
@@ -72,7 +72,7 @@ int parts_of_spikes(const DecodeTiling& tiling, const Shape& shape, const Option
       most_spike_tiles(shape, 1, group * tiling.row_tiles) * parts(tiling.width, columns);
   std::int64_t groups = 0;
   for (const auto spikes : shape.encoding) groups = std::max(groups, parts(spikes, group));
-  const bool cut = options.cut && tiling.source == formed_places;  // which leaves out whole stages
+  const bool cut = options.cut && tiling.source == formed_places;  // a cut skips whole stages
   const int room = cut ? cut_groups : stage_room<T, V>(tiling, shape, columns, most_mark_warps);
   int sharing = 1;
   while (2 * sharing <= std::min<std::int64_t>(groups, most_mark_warps) && sharing < room &&
@@ -81,7 +81,7 @@ int parts_of_spikes(const DecodeTiling& tiling, const Shape& shape, const Option
   return sharing;
 }
 
-// As many spikes per block as leave enough blocks; `block` is rounded up to whole warps.
+// The most spikes per block that still leave enough blocks; `block` is rounded up to whole warps.
 int warps_per_block(const DecodeTiling& tiling, const Shape& shape, const Options& options) {
   const int each = group * tiling.row_tiles;
   if (options.block > 0)
@@ -93,8 +93,8 @@ int warps_per_block(const DecodeTiling& tiling, const Shape& shape, const Option
   return 1;
 }
 
-// As few columns as still give every block a multiprocessor of its own, which then forms kernel
-// values of marks that others form as well. With a cut it would decide what is left out.
+// The fewest columns that still give every block its own multiprocessor, though blocks then repeat
+// kernel values of marks. With a cut, columns would change which pairs are skipped.
 int run_of_columns(const DecodeTiling& tiling, const Shape& shape, const Options& options) {
   if (tiling.source == formed_places && (options.position_tile > 0 || options.cut))
     return tiling.columns;
@@ -131,7 +131,8 @@ DecodeTiling decode_tiling(const Shape& shape, const Plan& plan) {
   tiling.row_tiles = few_rows<V> || shape.features > 4 ? 1 : 2;
   tiling.parts = parts_of_spikes<T, V>(tiling, shape, options);
   tiling.warps = warps_per_block(tiling, shape, options);
-  // Blocks as long as `block` asks for may leave fewer warps to share; their sums round otherwise.
+  // A large `block` may leave fewer warps to share encoding spikes; its sums then round
+  // differently.
   while (tiling.mark_warps() > most_mark_warps) tiling.parts /= 2;
   tiling.run = run_of_columns(tiling, shape, options);
 
@@ -159,7 +160,7 @@ DecodeTiling decode_tiling(const Shape& shape, const Plan& plan) {
                                                 place_pitch(tiling.bins)) *
                            sizeof(T);
 
-  // About 128 spikes per warp, fewer as long as all warps are at work at the same time.
+  // About 128 spikes per warp, fewer as long as all warps are resident together.
   const std::int64_t rows = shape.rows, spikes = std::max<std::int64_t>(shape.decoding_total(), 1);
   const auto runs = parts(shape.bins, two_hop ? tiling.bins : 64);
   const auto for_work = 128 * rows / spikes, for_warps = parts(rows * runs, place_warps_at_work);

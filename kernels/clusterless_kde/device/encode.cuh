@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to optimized.cu: encoding. Every density is a sum of Gaussians of *items* (encoding
-// spikes, or samples of the trajectory) at *columns* (nodes, or places), formed in two steps
-// without atomics: `column_sums` for tiles of items, and a sum over tiles in their order.
+// spikes, or samples of the trajectory) at *columns* (nodes, or places), computed without atomics
+// in two steps: `column_sums` for tiles of items, then a sum over tiles in order.
 #pragma once
 
 #include "clusterless_kde/device/model_arguments.hpp"
@@ -20,7 +20,7 @@ struct Column {
   __device__ Column(const T* places, T spacing, int number) : number(number), spacing(spacing) {
     for (int j = 0; j < d && columns == kde::at_places; ++j) place[j] = places[number * d + j];
   }
-  // items: [d, 4 quads], from the quad on.
+  // items: [d, 4 quads], starting at this lane's quad.
   __device__ void values(const kde::Quad<T>* items, T (&value)[4]) const {
     kde::Quad<T> at[d];
     for (int j = 0; j < d; ++j) at[j] = items[4 * j];
@@ -39,9 +39,9 @@ struct Column {
   }
 };
 
-// spikes: [groups, d, 4 quads], samples: the same of the trajectory, places: [P, d]; psi: [groups,
-// count, 4 quads], null where it is not kept; partial: [tiles, count]. Grid: tiles, 64 columns
-// each. Block: 4 quads, 64 columns. 16 terms add up in T, their sums in double.
+// spikes: [groups, d, 4 quads], samples: the same for the trajectory, places: [P, d]; psi: [groups,
+// count, 4 quads], null if not kept; partial: [tiles, count]. Grid: tiles, 64 columns each. Block:
+// 4 quads, 64 columns. Sums of 16 terms are in T, sums of those in double.
 template <class T, class V, int d, kde::Columns columns>
 __global__ void __launch_bounds__(kde::group_quads* kde::summed_columns)
     column_sums(const kde::Quad<T>* __restrict__ spikes, const kde::Quad<T>* __restrict__ samples,
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kde::group_quads* kde::summed_columns)
   if (quad == 0 && wanted < count) partial[static_cast<size_t>(blockIdx.x) * count + column] = sum;
 }
 
-// Of the eight partial sums of a column, in their order, for all of its threads.
+// The sum of a column's eight partial sums in order, returned to all its threads.
 __device__ inline double sum_of_lanes(double (&parts)[kde::finish_lanes][kde::finish_columns],
                                       double mine) {
   __syncthreads();
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kde::finish_columns* kde::finish_lanes)
 template <class T, class V, kde::Columns columns>
 struct Densities {
   const double* sums;  // at places: [tiles, bins]; at nodes: [groups, nodes]
-  const int* first;    // at places: the tiles of a group
+  const int* first;    // at places: first tile of each group
   int bins, nodes;
   double spacing, weight;
 
@@ -112,8 +112,8 @@ struct Densities {
     const double distance = place - node * spacing;
     return weight * exp2(-2 * distance * distance);
   }
-  // This lane's share of O, which is the last group's; keeps this lane's share of Phi, a quad of
-  // nodes at a time: [nodes / 16, bins, 4 quads].
+  // This lane's share of O, the density of the last group; stores its share of Phi, a quad of nodes
+  // at a time: [nodes / 16, bins, 4 quads].
   __device__ double occupancy(int group, int bin, double place, kde::Quad<V>* kept) const {
     double mine = 0;
     if (columns == kde::at_places) {
@@ -134,7 +134,7 @@ struct Densities {
     }
     return mine;
   }
-  // Of `width` electrodes from `group` on, of which `electrodes` exist.
+  // For `width` electrodes from `group` on, of which `electrodes` exist.
   template <int width>
   __device__ void spikes(int group, int electrodes, int bin, double place,
                          double (&density)[width]) const {
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(kde::finish_columns* kde::finish_lanes)
   }
   const double rate = sum_of_lanes(parts, mine);
   if (!inside || lane != 0) return;
-  const double log_occupancy = log(occupancy);  // -inf where nothing was ever seen
+  const double log_occupancy = log(occupancy);  // -inf where the animal never was
   beta[bin] = static_cast<T>(occupancy > 0 ? log_mark_norm - log_occupancy : log_occupancy);
   ground[bin] = static_cast<T>(rate);
 }

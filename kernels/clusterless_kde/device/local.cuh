@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to optimized.cu: the likelihood at the animal's own position. A warp sums over encoding
-// spikes for one decoding spike; a density anywhere goes through the nodes, or straight over items
-// where those are few or lie in a plane.
+// Private to optimized.cu: the likelihood at the animal's own position. A warp sums over the
+// encoding spikes for one decoding spike; a density goes through the nodes, or directly over the
+// items if they are few or lie in a plane.
 #pragma once
 
 #include "clusterless_kde/device/arguments.hpp"
@@ -9,7 +9,7 @@
 #include "clusterless_kde/device/value_quads.cuh"
 #include "clusterless_kde/problem/formulas.hpp"
 
-// The same for all lanes: the sum's order does not depend on which.
+// Returns the same bits in all lanes.
 __device__ inline double warp_sum(double mine) {
   for (int lanes = 16; lanes > 0; lanes /= 2) mine += __shfl_xor_sync(0xffffffffu, mine, lanes);
   return mine;
@@ -34,9 +34,9 @@ __device__ inline void add_squares(const kde::Quad<T>* items, const T (&point)[a
   }
 }
 
-// Sum over `groups` of items of the kernel at a point, by the lanes of a warp together: eight
-// groups, a quad per lane. `squares(group, square)` adds to a lane's four squared distances. 16
-// terms add up in T, their sums in double.
+// Sum of the kernel at a point over `groups` of items, by all lanes of a warp: eight groups, a quad
+// per lane. `squares(group, square)` adds to a lane's four squared distances. Sums of 16 terms are
+// in T, sums of those in double.
 template <class T, class Squares>
 __device__ inline double kernel_sum(int groups, T least, const Squares& squares) {
   constexpr int run = 4;
@@ -112,7 +112,8 @@ __global__ void __launch_bounds__(32 * kde::local_warps)
   logs[spike] = static_cast<T>(floor ? kde::floored(log_rate) : log_rate);
 }
 
-// out: [T]. The row's spikes in their order, less the ground there. Grid and block: a warp per row.
+// out: [T]. Adds the row's spikes in order and subtracts the ground process. Grid and block: a warp
+// per row.
 template <class T, int d>
 __global__ void __launch_bounds__(32 * kde::local_warps)
     local_rows(kde::LocalModel<T> model, kde::LocalDecoding<T> heard, const T* __restrict__ logs,

@@ -8,9 +8,9 @@
 #include "clusterless_kde/device/warp_product.cuh"
 #include "clusterless_kde/problem/formulas.hpp"
 
-// Which stages a block goes through, a stage being the groups of 16 encoding spikes in shared
-// memory at a time: all of them, or with a cut those that are not certain to change nothing. Every
-// warp walks through the same ones. limit: squared distance from the places, see spike_cut.hpp.
+// The stages that a block visits; a stage is the groups of 16 encoding spikes in shared memory at a
+// time. All of them, or with a cut those that are not certainly negligible. Every warp visits the
+// same ones. limit: squared distance from the places, see spike_cut.hpp.
 template <class T, int d, bool cut>
 class StageWalk {
  public:
@@ -20,7 +20,7 @@ class StageWalk {
     if constexpr (cut) enclose(places, columns);
   }
 
-  // The first stage after `stage` that is not certain to change nothing; count() if there is none.
+  // The first stage after `stage` that is not certainly negligible; count() if none.
   __device__ int next(int stage) {
     const int end = count();
     if constexpr (cut) {
@@ -66,7 +66,7 @@ class StageWalk {
   unsigned near_ = 0;
 };
 
-// What one stage holds in shared memory: features [groups, D, 4] and values [groups, columns,
+// Contents of a stage in shared memory: features [groups, D, 4] and values [groups, columns,
 // column_quads].
 template <class T, class V>
 struct Stage {
@@ -74,7 +74,7 @@ struct Stage {
   kde::Quad<V>* values;
 };
 
-// Distances of a lane's rows from four encoding spikes, in the order that WarpProduct wants.
+// Kernel values of a lane's rows and four encoding spikes, in the order of WarpProduct.
 template <class T, int features, int rows, bool expanded>
 struct Marks {
   T x[rows][features];
@@ -89,7 +89,7 @@ struct Marks {
     }
   }
 
-  // y: [features, 4 quads], from this lane's quad on.
+  // y: [features, 4 quads], starting at this lane's quad.
   __device__ void kernel_values(const kde::Quad<T>* y, T (&a)[rows][4]) const {
     T sum[rows][4] = {}, own[4] = {};
 #pragma unroll
@@ -115,8 +115,8 @@ struct Marks {
   }
 };
 
-// What a lane fills of each stage: of every groups-th group from `group` on every columns-th column
-// from `column` on. No division is left for the loops.
+// The part of each stage that a lane fills: every groups-th group from `group` on, every columns-th
+// column from `column` on. Precomputed, so that the loops need no division.
 struct Share {
   int group, groups;
   int column, columns;
@@ -180,9 +180,9 @@ __device__ inline void fill(const Stage<T, V>& stage, const Share& share,
   }
 }
 
-// Grid: spike tiles, runs of `run` columns. Block: for every 16 tiles spikes of a tile `parts`
-// warps, each with every parts-th group of encoding spikes, counted over all stages. Shared memory:
-// two stages and what WarpProduct exchanges; afterwards what add_parts() wants.
+// Grid: spike tiles, runs of `run` columns. Block: `parts` warps for every 16 tiles spikes of a
+// tile, each with every parts-th group of encoding spikes, counted over all stages. Shared memory:
+// two stages and the exchange of WarpProduct; afterwards that of add_parts().
 template <class T, class V, int features, int d, kde::ValueSource source, int columns, int tiles,
           bool expanded, bool cut>
 __global__ void __launch_bounds__(32 * kde::most_mark_warps) hop_a(kde::MarkProduct<T, V> a) {
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(32 * kde::most_mark_warps) hop_a(kde::MarkProd
                 value_quads = columns * kde::column_quads<V>;
   const kde::SpikeTile tile = a.tiles[blockIdx.x];
   const int first_column = blockIdx.y * a.run, used = min(a.run, a.width - first_column);
-  // The shuffle tells the compiler that loops over a warp's groups are the same in all lanes.
+  // The shuffle lets the compiler see that loops over a warp's groups are uniform.
   const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
   const int rows_of = warp / a.parts, part = warp % a.parts, first_row = rows_of * 16 * tiles;
 
@@ -213,7 +213,7 @@ __global__ void __launch_bounds__(32 * kde::most_mark_warps) hop_a(kde::MarkProd
     marks.set(r, a.spikes + static_cast<long long>(tile.spike + row) * features);
   }
 
-  int in_time[Product::rows];  // asked for long before it is wanted
+  int in_time[Product::rows];  // loaded long before it is used
 #pragma unroll
   for (int r = 0; r < Product::rows; ++r)
     in_time[r] = a.order[tile.spike + min(first_row + Product::row(r), tile.spikes - 1)];
@@ -235,9 +235,9 @@ __global__ void __launch_bounds__(32 * kde::most_mark_warps) hop_a(kde::MarkProd
   while (number < walk.count()) {
     const int next = walk.next(number);
     holdfast::copies_done();
-    __syncthreads();  // this stage is full, and nobody reads the other one any more
+    __syncthreads();  // this stage is full, and the other one no longer read
     if (next < walk.count()) fill_stage(next, buffer + 1);
-    __syncwarp();  // lanes fill unlike shares, and the matrix unit wants the whole warp
+    __syncwarp();  // lanes fill unequal shares, and the matrix unit needs the whole warp converged
     const Stage<T, V> full = stage(buffer);
     const int before = number * a.stage_groups, count = min(a.stage_groups, tile.groups - before);
 #pragma unroll 1

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the kernels of encoding are named, and how their blocks and those of the local likelihood are
-// made, spelled alike on host and device.
+// Template arguments of the encoding kernels, and block shapes of encoding and of the local
+// likelihood, shared by host and device.
 #pragma once
 
-// Uses none of it: a cubin keeps constants in the order of their declaration, and these come after.
+// Not used here: a cubin keeps constants in the order of their declaration, and these must come
+// after.
 #include "clusterless_kde/problem/formulas.hpp"
 
 namespace holdfast::clusterless_kde {
 
-// Of a block of local_spikes and of local_rows: a warp for each spike, for each row.
+// Warps per block of local_spikes and local_rows: a warp per spike, per row.
 inline constexpr int local_warps = 4;
 
-// What sums are at: places; nodes; nodes, where the spikes' values are kept as Psi.
+// Where sums are evaluated: at places; at nodes; at nodes, keeping the spikes' values as Psi.
 enum Columns { at_places, at_nodes, at_stored_nodes };
 
-// Columns of a block of column_sums, by the quads of a group of items; of one of group_sums and
-// finish, by tiles of items that are added up at a time.
+// Block shape of column_sums: columns by quads of a group of items. Block shape of group_sums and
+// finish: columns by tiles of items summed at a time.
 inline constexpr int summed_columns = 64, group_quads = 4, finish_columns = 32, finish_lanes = 8;
 
 }  // namespace holdfast::clusterless_kde

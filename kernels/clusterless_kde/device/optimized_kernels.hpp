@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the optimized variant on a device: the kernels of optimized.cu as lists, one per
-// program. All are templates, so that each program compiles what it names and nothing else.
+// program. All are templates, so that each program compiles only what it names.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace holdfast::clusterless_kde {
 
-// Of all lists but for their entries.
+// The program shared by all lists, without entries.
 inline Program optimized_program() {
   return {
       .code = sources::optimized_cu,
@@ -30,7 +30,7 @@ inline Program optimized_program() {
                   sources::warp_product_cuh, runtime::sources::tensor_core_cuh}};
 }
 
-// Types and values as the device code spells them.
+// Types and values as spelled in device code.
 template <class V>
 constexpr std::string_view spelled() {
   if constexpr (std::is_same_v<V, SplitBf16>) return "kde::SplitBf16";
@@ -66,7 +66,7 @@ struct GroupSumsKernel : Listed<const double*, const int*, int, double*> {
       : Listed(list, entry<T>("group_sums"), KernelKind::reduce) {}
 };
 
-// Of encoding.
+// Kernels of encoding.
 template <class T, class V>
 struct ModelKernels : KernelList {
   ModelKernels(int dimensions, Columns columns)
@@ -85,7 +85,7 @@ struct ModelKernels : KernelList {
   std::optional<GroupSumsKernel<T>> group_sums = {};  // at nodes
 };
 
-// Of sums at nodes alone.
+// Kernels of sums at nodes alone.
 template <class T>
 struct NodeSumKernels : KernelList {
   explicit NodeSumKernels(Compiler& compiler) { compile(compiler, optimized_program()); }
@@ -94,8 +94,8 @@ struct NodeSumKernels : KernelList {
   GroupSumsKernel<T> group_sums{*this};
 };
 
-// Of a decode. Dimensions of marks and positions, what a value tile is made of, and tiles whose
-// sums stay in registers are template arguments; counts of any kind are not.
+// Kernels of a decode. Dimensions of marks and positions, the source of a value tile, and tiles
+// whose sums stay in registers are template arguments; counts are not.
 template <class T, class V>
 struct DecodeKernels : KernelList {
   DecodeKernels(const DecodeTiling& tiling, int features, int dimensions, const Options& options)
@@ -121,12 +121,12 @@ struct DecodeKernels : KernelList {
   }
 
   Listed<MarkProduct<T, V>> hop_a;
-  std::optional<Listed<PlaceProduct<T, V>>> hop_b = {};     // of two hops
-  std::optional<Listed<PlaceProduct<T, T>>> sum_rows = {};  // of one
+  std::optional<Listed<PlaceProduct<T, V>>> hop_b = {};     // for two hops
+  std::optional<Listed<PlaceProduct<T, T>>> sum_rows = {};  // for one
   std::optional<Listed<const T*, int, int, int, T*, T*>> consume = {};
 };
 
-// Of the local likelihood.
+// Kernels of the local likelihood.
 template <class T>
 struct LocalKernels : KernelList {
   LocalKernels(int features, int dimensions, bool floor)

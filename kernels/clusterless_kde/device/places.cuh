@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to optimized.cu: the second hop and the sums over spikes, each output written once, and
-// what a filter wants of them. A warp owns some rows of time and some columns, and adds their
-// spikes up in the order of time: no atomics, and the same bits for every grid and every division
-// into chunks.
+// Private to optimized.cu: the second hop and the sums over spikes, each output written once, and a
+// filter's summary of them. A warp owns some rows of time and some columns, and adds their spikes
+// in the order of time: no atomics, and the same bits for every grid and every division into
+// chunks.
 #pragma once
 
 #include "clusterless_kde/device/arguments.hpp"
@@ -16,8 +16,8 @@ __device__ inline double natural_log(double x) {
   return log(x);
 }
 
-// Of `count` ascending rows, how many lie before each of two. The whole warp looks, at 32 places at
-// a time and for both at once: every step waits for memory once.
+// The number of `count` ascending rows that lie before each of two given ones. The whole warp
+// searches 32 places at a time for both at once, so that every step waits for memory once.
 struct RowsBefore {
   int first, second;
 };
@@ -42,7 +42,7 @@ __device__ inline RowsBefore rows_before(const int* rows, int count, int first, 
   return {begin[0], begin[1]};
 }
 
-// The rows of a warp, one after the other; a lane has columns `column`, + 32, ...
+// Sums of a warp's rows, one after the other; a lane has columns `column`, + 32, ...
 template <class T, class V, int lane_columns>
 class RowSums {
  public:
@@ -58,9 +58,9 @@ class RowSums {
     }
   }
 
-  // Spikes of rows at or behind the last one, the first `count` of these; s: their sums over
-  // encoding spikes. All logarithms are taken before the first one is added: none waits for
-  // another.
+  // Adds the first `count` of these spikes, whose rows do not precede the current one; s: their
+  // sums over encoding spikes. All logarithms are computed before the first is added, so that none
+  // waits for another.
   template <int most>
   __device__ void add(const int (&rows)[most], const T (&s)[most][lane_columns], int count) {
     T likelihoods[most][lane_columns];
@@ -95,7 +95,7 @@ class RowSums {
   T beta_[lane_columns], ground_[lane_columns], sums_[lane_columns] = {};
 };
 
-// Which rows and spikes a warp of a block has.
+// The rows and spikes of a warp.
 struct WarpRange {
   int first_row, end_row, first, end;
 };
@@ -132,7 +132,7 @@ __device__ inline void fill_slab(kde::Quad<V>* slab, const kde::PlaceProduct<T, 
 
 // The second hop: sums over nodes, their logarithms, and the sums over the spikes of a row. Grid:
 // runs of rows, runs of `bins` columns. Shared memory: the slab of phi, then 16 tiles rows of S per
-// warp. Where phi does not fit, all warps go through its slabs together for each batch of spikes.
+// warp. If phi does not fit, all warps go through its slabs together for each batch of spikes.
 template <class T, class V, int bins, int tiles>
 __global__ void __launch_bounds__(32 * kde::place_warps) hop_b(kde::PlaceProduct<T, V> a) {
   using Product = WarpProduct<V, tiles, bins>;
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(32 * kde::place_warps) hop_b(kde::PlaceProduct
       batches = max(batches, (its.end - its.first + batch - 1) / batch);
     }
 
-  // S at a group of nodes, on its way while the one before it is multiplied.
+  // S at a group of nodes, loaded while the previous one is multiplied.
   T next[mark_rows][4] = {};
   const auto read = [&](int number, int group) {
     if (number >= own_batches) return;
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(32 * kde::place_warps) hop_b(kde::PlaceProduct
     for (int group = 0; group < a.node_groups; group += a.slab_groups) {
       const int end = min(group + a.slab_groups, a.node_groups);
       if (!whole) {
-        __syncthreads();  // the last slab has been read
+        __syncthreads();  // all warps have read the last slab
         fill_slab<V, bins>(slab, a, group, end, first_column, used);
         holdfast::copies_done();
         __syncthreads();
@@ -220,7 +220,8 @@ __global__ void __launch_bounds__(32 * kde::place_warps) hop_b(kde::PlaceProduct
   sums.reach(range.end_row);
 }
 
-// The same without a second hop: S as hop_a left it. Grid: runs of rows, runs of 64 columns.
+// sum_rows: the same without a second hop, from S as hop_a left it. Grid: runs of rows, runs of 64
+// columns.
 template <class T>
 __global__ void __launch_bounds__(32 * kde::place_warps) sum_rows(kde::PlaceProduct<T, T> a) {
   constexpr int lane_columns = kde::sum_rows_columns / 32, ahead = 8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every configuration of the optimized variant compiles, on the dry device.
+// All programs of all configurations of the optimized variant, on the dry device.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,7 +16,7 @@ struct Configuration {
   Recipe recipe = {};
   Options options = {};
 };
-// Every program that a suite can ask for, but for tiles, which it may choose freely.
+// Every program that a suite can request, except for other tiles, which are free to choose.
 std::vector<Configuration> configurations() {
   std::vector<Configuration> all;
   const Recipe recipes[] = {{.size = Size::tiny},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device code: how the factors of matrix products are made and packed.
+// Device code: computes and packs the factors of matrix products.
 #pragma once
 
 #include "clusterless_kde/device/values.hpp"
@@ -27,7 +27,7 @@ __device__ inline void store_quad(Quad<V>* to, T a, T b, T c, T d) {
   *to = quad(V{}, a, b, c, d);
 }
 
-// exp2(-x), x >= 0; 0 where f32 has no normal number.
+// exp2(-x), x >= 0; 0 where f32 would be denormal.
 __device__ inline float exp2_minus(float x) {
   return exp2_approximate(-x);
 }
@@ -35,7 +35,8 @@ __device__ inline double exp2_minus(double x) {
   return exp2(-x);
 }
 
-// Of a spike or sample at u and node q of a NodeGrid: half of the two hops, without its weight.
+// The Gaussian of a spike or sample at u at node q of a NodeGrid, without weight: one half of the
+// two hops.
 template <class T>
 __device__ inline T node_value(T u, int q, T spacing) {
   const T distance = fma(-T(q), spacing, u);

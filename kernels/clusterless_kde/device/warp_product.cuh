@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to optimized.cu: a warp's matrix product, its sums in registers. The left-hand factor is
-// handed over by the lanes that just formed it: with g = lane / 4 and t = lane % 4, rows g + 8 r
-// and k = 4 t .. 4 t + 3 of 16. Any k may stand where the matrix units want another one, as long as
-// both factors agree, so that a lane's share of the right-hand factor is one quad.
+// Private to optimized.cu: a warp's matrix product, with its sums in registers. The lanes that just
+// computed the left-hand factor pass it: with g = lane / 4 and t = lane % 4, rows g + 8 r and k = 4
+// t .. 4 t + 3 of 16. The matrix units' order of k may be permuted as long as both factors agree,
+// so that a lane's share of the right-hand factor is one quad.
 #pragma once
 
 #include "clusterless_kde/device/arguments.hpp"
@@ -12,16 +12,16 @@ namespace kde = holdfast::clusterless_kde;
 
 inline constexpr float no_sums[4] = {0, 0, 0, 0};
 
-// [16 tiles, 16 k] times [16 k, columns], added up over groups of 16. rows: of a lane, numbered
-// row(0 .. rows - 1). each() hands out `adjacent` neighbouring columns at a time. Columns go
-// through the matrix units 16 at a time, so that nothing waits for a single chain of products;
-// those behind `used` give sums that nobody takes. sum(n, 0 .. 4 lane_quads - 1): all that a lane
-// holds of columns 8 n .. 8 n + 7.
+// [16 tiles, 16 k] times [16 k, columns], summed over groups of 16. rows: those of a lane, numbered
+// row(0 .. rows - 1). each() yields `adjacent` neighbouring columns at a time. Columns enter the
+// matrix units 16 at a time, so that nothing waits for a single chain of products; sums of those
+// from `used` on are ignored. sum(n, 0 .. 4 lane_quads - 1): a lane's sums of columns 8 n .. 8 n +
+// 7.
 template <class V, int tiles, int columns>
 struct WarpProduct;
 
-// x y = high high + (high low + low high) + 2^-16 of it, left out; the small ones first. Matrix
-// units cut sums off: what 16 k give is added up outside of them.
+// x y = high high + (high low + low high), the small terms first; low low, a part of 2^-16, is left
+// out. Matrix units truncate sums, so the sums of 16 k are added up outside of them.
 template <int tiles, int columns>
 struct WarpProduct<kde::SplitBf16, tiles, columns> {
   static constexpr int rows = 2 * tiles, adjacent = 2, lane_quads = tiles, eights = columns / 8;
@@ -85,7 +85,7 @@ struct WarpProduct<kde::Tf32, tiles, columns> {
 
   __device__ void multiply(const float (&a)[rows][4], const kde::Quad<kde::Tf32>* b, int used,
                            kde::Quad<float>*) {
-    float x[tiles][2][4];  // of k = 4 t + 2 half, in the place of t, and the next one of t + 4
+    float x[tiles][2][4];  // k = 4 t + 2 half in the place of t, the next one in that of t + 4
 #pragma unroll
     for (int i = 0; i < 8 * tiles; ++i) {
       const int half = i / 4 % 2, element = i % 4;
@@ -156,7 +156,7 @@ struct WarpProduct<double, tiles, columns> {
   }
 };
 
-// Without matrix units: the left-hand factor goes through shared memory, so that a lane has whole
+// Without matrix units: the left-hand factor goes through shared memory, so that a lane owns whole
 // blocks of 4 tiles rows and columns / 8 columns.
 template <int tiles, int columns>
 struct WarpProduct<float, tiles, columns> {
@@ -171,7 +171,7 @@ struct WarpProduct<float, tiles, columns> {
   __device__ void multiply(const float (&a)[2 * tiles][4], const kde::Quad<float>* b, int used,
                            kde::Quad<float>* exchange) {
     const int lane = threadIdx.x % 32;
-    __syncwarp();  // the last one's have been read
+    __syncwarp();  // all lanes have read the previous one
 #pragma unroll
     for (int r = 0; r < 2 * tiles; ++r)
 #pragma unroll
@@ -209,16 +209,16 @@ struct WarpProduct<float, tiles, columns> {
   }
 };
 
-// Adds up the products of `parts` warps, a power of two, into that of part 0, always in the same
-// order: the upper half to the lower one, and again. All warps of a block come here. room: shared
-// memory of the warps of one sum, [parts / 2, eights, lane_quads, 32].
+// Adds the products of `parts` warps, a power of two, to that of part 0, always in the same order:
+// repeatedly the upper half to the lower. All warps of a block must call it. room: shared memory of
+// the warps of one sum, [parts / 2, eights, lane_quads, 32].
 template <class Product, class T>
 __device__ inline void add_parts(Product& product, int used, int part, int parts,
                                  kde::Quad<T>* room) {
   constexpr int quads = Product::lane_quads;
   for (int half = parts / 2; half > 0; half /= 2) {
     kde::Quad<T>* at = room + (part & (half - 1)) * Product::eights * quads * 32 + threadIdx.x % 32;
-    __syncthreads();  // what lay there has been read
+    __syncthreads();  // its previous contents have been read
     if (part >= half && part < 2 * half)
 #pragma unroll
       for (int n = 0; n < Product::eights; n += 2) {
@@ -244,7 +244,7 @@ __device__ inline void add_parts(Product& product, int used, int part, int parts
   }
 }
 
-// Neighbours in a row of an array, `at` as aligned as both together.
+// Stores neighbours in a row; `at` is aligned to all of them together.
 __device__ inline void store(float* at, const float (&values)[1]) {
   *at = values[0];
 }

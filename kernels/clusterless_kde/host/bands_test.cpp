@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sums over nodes leave out, compiled here for the least instruction set: an error that a
-// result allows is larger by far, and shows nothing of it.
+// The terms that sums over nodes leave out, compiled here for the lowest instruction set: a
+// result's tolerance is far larger, and would not expose them.
 #define HOLDFAST_ISA isa_test
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 namespace holdfast::clusterless_kde::HOLDFAST_ISA {
 namespace {
 
-// One electrode on a track of a hundred bandwidths, whose many places make nodes the cheaper way.
+// One electrode on a track of a hundred bandwidths, whose many places make nodes cheaper.
 const Input& on_a_long_track() {
   static const Input input = make_input({.size = Size::hpc1d,
                                          .marks = Marks::cells,
@@ -40,7 +40,7 @@ struct Bands : testing::Test {
     Encoder<T> encode(*backend, input, sizes, options, model);
     encode();
   }
-  // What is left out in `outside` nodes, of a sum over all of them and all spikes, at the most.
+  // Upper bound of what is left out in `outside` nodes, of a sum over all of them and all spikes.
   double all_of(double one) const {
     return static_cast<double>(sizes.nodes * model.most_spikes) * one;
   }
@@ -53,7 +53,7 @@ bool is_outside(const Band& band, int q) {
   return q < band.begin || q >= band.end;
 }
 
-// Of some spikes that follow one another, the nodes that none of them reaches.
+// The nodes that none of several consecutive spikes reaches.
 TYPED_TEST(Bands, OfSpikesLeaveOutLessThanARateAtTheFloorShows) {
   ASSERT_TRUE(this->sizes.two_hop);
   const auto& model = this->model;
@@ -77,7 +77,7 @@ TYPED_TEST(Bands, OfSpikesLeaveOutLessThanARateAtTheFloorShows) {
   EXPECT_LE(this->all_of(most * greatest_phi), this->unseen());
 }
 
-// Of the places of a panel, the nodes that none of them is near.
+// The nodes that none of a panel's places is near.
 TYPED_TEST(Bands, OfPlacesLeaveOutLessThanARateAtTheFloorShows) {
   ASSERT_TRUE(this->sizes.two_hop);
   const auto& model = this->model;

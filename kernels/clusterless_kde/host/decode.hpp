@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decode, from host arrays to out: order, the hop over encoding spikes by electrode, the rows by
-// time, chunk by chunk.
+// A decode, from host arrays to out, chunk by chunk: the order, the hop over encoding spikes by
+// electrode, then the rows by time.
 #pragma once
 
 #include <omp.h>
@@ -56,7 +56,7 @@ class Decoder {
   Tally tally() const { return tally_; }
 
  private:
-  // Rows that a thread takes at a time hold about so many spikes.
+  // Target number of spikes in the rows that a thread takes at a time, and the most rows.
   static constexpr std::int64_t spikes_at_a_time = 96, most_rows_at_a_time = 256;
 
   void sort() {
@@ -69,7 +69,7 @@ class Decoder {
     next_slot_ = slot_begin_;
   }
 
-  // Of the spikes in rows before `end_row` that are not yet in any.
+  // Makes items of the spikes in rows before `end_row` that are not yet in one.
   std::int64_t make_items(std::int64_t end_row) {
     std::int64_t count = 0;
     for (int e = 0; e < input_.electrodes(); ++e) {
@@ -88,7 +88,7 @@ class Decoder {
     return count;
   }
 
-  // Rows begin .. end - 1, whose spikes' sums s_ has room for.
+  // Decodes rows begin .. end - 1; s_ must have room for their spikes' sums.
   void decode(std::int64_t begin, std::int64_t end) {
     const std::int64_t items = make_items(end);
     const std::int64_t first = order_.row_begin[begin], spikes = order_.row_begin[end] - first;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encoding: spikes as the model keeps them, sums of Gaussians over encoding spikes and over the
-// trajectory, at nodes or at bins, and what follows from them: occupancy, ground process and the
-// tables of a decode.
+// trajectory, at nodes or at bins, and the occupancy, ground process and tables of a decode derived
+// from them.
 #pragma once
 
 #include <omp.h>
@@ -22,7 +22,7 @@
 
 namespace holdfast::clusterless_kde::HOLDFAST_ISA {
 
-// Encoding spikes as the model keeps them: where the animal was, in which order, marks in units.
+// Fills the model's encoding spikes: positions, order, and marks in units.
 template <class T>
 class SpikePlacer {
  public:
@@ -34,7 +34,7 @@ class SpikePlacer {
         order_(backend, sizes.spike_order(), "order of encoding spikes"),
         sorted_(backend, sizes.sorted_spikes(), "order of encoding spikes") {}
 
-  // Electrodes may be placed by several threads.
+  // Safe to call from several threads, each with its own electrodes.
   void operator()(int e) {
     const Electrode& electrode = model_.electrodes[e];
     keep(e);
@@ -88,8 +88,8 @@ class SpikePlacer {
     }
   }
 
-  // Relative to one of the spikes, so that rounding is relative to differences, not to offsets. Not
-  // so where distances are expanded: that form is there to show what it costs.
+  // Marks are relative to one of the spikes, so that rounding is relative to differences, not to
+  // offsets; except where distances are expanded, a form kept to show what it costs.
   void scale_marks(int e) {
     const Electrode& electrode = model_.electrodes[e];
     const std::int32_t* order = order_.data() + electrode.begin;
@@ -112,14 +112,15 @@ class SpikePlacer {
   Buffer<PlacedSpike> sorted_;  // the same, of a cut
 };
 
-// From sums of Gaussians to occupancy, ground process and the tables of a decode.
+// Derives occupancy, ground process and the tables of a decode from sums of Gaussians.
 template <class T>
 class Finisher {
  public:
   Finisher(const Input& input, const HostSizes& sizes, Model<T>& model)
       : input_(input), sizes_(sizes), model_(model) {}
 
-  // The bins from `first` on. Panels may be made by several threads.
+  // Processes the bins of the panel at `first`. Several threads may call it, each with its own
+  // panels.
   void panel(std::int64_t first) {
     if (sizes_.two_hop)
       finish_through_nodes(first);
@@ -127,7 +128,7 @@ class Finisher {
       finish(first, model_.trajectory_sum() + first, sizes_.pitch);
   }
 
-  // How far it is, at most, from a spike to a bin or a node that it matters to.
+  // Computes the greatest distance at which a spike still matters to a bin or node.
   void find_reach() {
     model_.lowest_floor = 0;
     for (std::int64_t p = 0; p < sizes_.bins; ++p)
@@ -167,7 +168,8 @@ class Finisher {
     model_.bands[first / panel_columns] = band_of(model_.phi.data() + first * nodes);
   }
 
-  // Nodes outside of it add less, all together, than rounding takes from a rate at the floor.
+  // The nodes outside this band add less, all together, than rounding takes from a rate at the
+  // floor.
   Band band_of(const T* phi) const {
     const int nodes = model_.kernel.count();
     const double least = model_.least_part(1);
@@ -195,7 +197,7 @@ class Finisher {
       store(phi + k, weight * exp2<double>(load(phi + k)));
   }
 
-  // Where the animal hardly ever was, e^beta stays a number; the range of T ends there anyway.
+  // Where the animal hardly ever was, e^beta is kept finite; the range of T ends there anyway.
   double beta(std::int64_t p) const {
     constexpr double most = 0.68 * Format<T>::bias;
     const double o = model_.occupancy.data()[p];
@@ -203,7 +205,7 @@ class Finisher {
                  : -std::numeric_limits<double>::infinity();
   }
 
-  // Of the bins of a panel; sums: [1 + E, panel], of the trajectory and of each electrode.
+  // Finishes a panel's bins; sums: [1 + E, panel], of the trajectory and of each electrode.
   void finish(std::int64_t first, const double* sums, std::int64_t pitch) {
     for (std::int64_t p = 0; p < panel_columns; ++p) {
       const double o = sums[p];
@@ -261,7 +263,7 @@ class Encoder {
 
  private:
   static constexpr int lanes = Lanes<T>::count;
-  // So many values are added in T, then in double.
+  // This many values are summed in T, such sums in double.
   static constexpr std::int64_t short_sum = 32;
 
   double* sum_of_block(std::int64_t b) const {
@@ -303,8 +305,8 @@ class Encoder {
                 psi, sum_of_electrode(e));
   }
 
-  // sums [width] = sums over `count` positions of their kernels at all nodes or all bins; the
-  // former are kept in psi [count, Q], unless it is null.
+  // sums [width] = sums over `count` positions of their kernels at all nodes or all bins; values at
+  // nodes are stored in psi [count, Q] unless it is null.
   void add_kernels(const double* at, std::int64_t count, T* psi, double* sums) {
     std::fill_n(sums, sizes_.sum_width(), 0.);
     for (std::int64_t i = 0; i < count; i += short_sum) {
@@ -354,7 +356,7 @@ class Encoder {
     }
   }
 
-  // Of the trajectory's blocks, and of all electrodes.
+  // Totals over the trajectory's blocks, and over all electrodes.
   void add_up() {
     const std::int64_t width = sizes_.sum_width();
     double *trajectory = model_.trajectory_sum(), *spikes = model_.spike_sum();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spikes that no generated input has: each alone on its electrode, and marks far from the origin.
+// Spikes unlike those of generated inputs: each alone on its electrode, and marks far from the
+// origin.
 #include <gtest/gtest.h>
 
 #include "clusterless_kde/testing/support.hpp"
@@ -13,9 +14,9 @@ double decoding_error(const Way& way, const Input& input) {
   return largest_difference(decode(way, input), oracle_decoding(input).likelihood);
 }
 
-// An electrode whose many spikes make nodes cheaper than places, and others with one known spike,
-// every 2 cm, that hear the same mark. Bandwidths of marks so narrow that likelihoods come through
-// the floor eleven bandwidths away.
+// An electrode whose many spikes make nodes cheaper than places, and others with one encoding spike
+// each, every 2 cm, that decode the same mark. The mark bandwidth is so narrow that likelihoods are
+// above the floor eleven bandwidths away.
 Input alone_along_the_track() {
   Input input = make_input({.marks = Marks::cells, .encoding_spikes = 800, .decoding_spikes = 20});
   input.feature_bandwidth.assign(4, 2e-4);
@@ -28,7 +29,7 @@ Input alone_along_the_track() {
   return one_spike_per_row(input, 100);
 }
 
-// A sum at nodes and a sum over nodes leave out what is too far away: less than rounding does.
+// Sums at nodes and sums over nodes skip what is too far away: less than rounding does.
 TEST(ExtremeSpikes, AloneOnTheirElectrodesAreFeltAsFarAsTheFloorReaches) {
   const Input input = alone_along_the_track();
   for (const Way& way : {in_f32, in_f64}) {
@@ -37,11 +38,11 @@ TEST(ExtremeSpikes, AloneOnTheirElectrodesAreFeltAsFarAsTheFloorReaches) {
   }
 }
 
-// The spikes of a tile are where the animal was, and not between the first of them and the last.
+// The spikes of a tile are at the animal's positions, not between the first of them and the last.
 TEST(ExtremeSpikes, OfAnAnimalThatTurnsRoundAreAllCounted) {
   Input input = make_input({.marks = Marks::cells});
   for (std::size_t k = 0; k < input.encoding.times.size(); ++k) {
-    const double laps = input.encoding.times[k] / 9;  // of a track of 100 cm
+    const double laps = input.encoding.times[k] / 9;  // on a track of 100 cm
     input.encoding.positions[k] = 100 * std::abs(2 * (laps - std::floor(laps)) - 1);
   }
   input = one_spike_per_row(input, 100);
@@ -64,8 +65,7 @@ TEST(ExtremeSpikes, FarAndManyAreNotCutOff) {
   EXPECT_LT(largest_difference(decode(in_f32, input, {.cut = true}), decode(in_f32, input)), 2e-5);
 }
 
-// Marks of a single spike, or of many, are as far from one another as before; single precision
-// holds them exactly.
+// The distances of marks are the same as before; single precision holds them exactly.
 TEST(ExtremeSpikes, WithMarksFarFromTheOriginKeepTheirDifferences) {
   constexpr double offset = 1 << 20, eighth = 0.125;
   for (const Size size : {Size::small, Size::medium}) {

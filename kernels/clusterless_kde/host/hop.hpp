@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sum over encoding spikes: S = A B for the decoding spikes of one electrode, A the Gaussians
-// of marks, B those of positions at the nodes (kept by the model) or at the bins (formed here).
+// The sum over encoding spikes: S = A B for the decoding spikes of one electrode, with A the
+// Gaussians of marks, B those of positions at the nodes (kept by the model) or at the bins
+// (computed here).
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 namespace holdfast::clusterless_kde::HOLDFAST_ISA {
 
 // A: Gaussians between the marks of some decoding spikes and those of some encoding spikes, all of
-// one electrode. One thread's; `memory` is size() long.
+// one electrode. Used by one thread; `memory` is size() long.
 template <class T>
 class MarkKernels {
  public:
@@ -28,7 +29,7 @@ class MarkKernels {
         values_(heard_ + rounded_up(block_ * sizes.features, panel_columns)) {}
 
   std::int64_t size() const { return values_ - heard_ + block_ * tile_; }
-  const T* row(int r) const { return values_ + r * tile_; }  // of decoding spike r
+  const T* row(int r) const { return values_ + r * tile_; }  // for decoding spike r
 
   // Decoding spikes first .. first + count - 1 of electrode e.
   void hear(int e, std::int64_t first, int count) {
@@ -42,7 +43,7 @@ class MarkKernels {
             T((features[r * input_.features + f] - center[f]) * model_.feature_unit[f]);
   }
 
-  // Encoding spikes i .. i + depth - 1 of it, and rubbish up to a whole panel.
+  // Computes encoding spikes i .. i + depth - 1; the rest of the last panel is undefined.
   void fill(std::int64_t i, int depth) {
     const T* marks = model_.marks.data() + electrode_->begin * input_.features + i;
     for (int r = 0; r < count_; ++r) {
@@ -56,7 +57,7 @@ class MarkKernels {
  private:
   static constexpr int lanes = Lanes<T>::count;
 
-  // Of panel_columns encoding spikes, four vectors at a time, so that sums overlap.
+  // For panel_columns encoding spikes, four vectors at a time, so that their latencies overlap.
   template <class Exponent>
   static void fill_panel(T* to, Exponent exponent) {
     constexpr int together = 4;
@@ -108,7 +109,7 @@ struct Tally {
   std::int64_t all = 0, visited = 0;
 };
 
-// Sums S or W of a chunk's spikes, in the order of rows; those before are not there.
+// Sums S or W of a chunk's spikes in the order of rows; earlier spikes are not stored.
 template <class T>
 struct Sums {
   T* memory = nullptr;  // [spikes, scratch width]
@@ -119,7 +120,7 @@ struct Sums {
   }
 };
 
-// One thread's; `memory` is sizes.tiles() long.
+// Used by one thread; `memory` is sizes.tiles() long.
 template <class T>
 class Hop {
  public:
@@ -133,8 +134,8 @@ class Hop {
         marks_(input, sizes, options.distance, model, memory),
         values_(memory + marks_.size()) {}
 
-  // Decoding spikes first .. first + count - 1 of electrode e; the sums of spike r are those of
-  // spike `position[r]` of `sums`.
+  // Processes decoding spikes first .. first + count - 1 of electrode e; spike r adds to the sums
+  // of spike `position[r]` in `sums`.
   void operator()(int e, std::int64_t first, std::int64_t count, const std::int32_t* position,
                   const Sums<T>& sums) {
     electrode_ = &model_.electrodes[e];
@@ -179,7 +180,7 @@ class Hop {
     }
   }
 
-  // [depth, columns], with exp(beta): what lies far below the floor is 0, nothing overflows.
+  // B: [depth, columns], times exp(beta): values far below the floor become 0, none overflows.
   void fill_values(const T* positions, int depth, std::int64_t p, std::int64_t columns) {
     const T *bins = model_.bin_coordinates.data() + p, *shift = model_.shift.data() + p;
     for (int k = 0; k < depth; ++k) {
@@ -200,7 +201,8 @@ class Hop {
     }
   }
 
-  // Of spikes begin .. begin + depth - 1 of an encoding tile; `values` is of the first of them.
+  // Adds the spikes begin .. begin + depth - 1 of an encoding tile; `values` is the row of the
+  // first.
   void add_product(bool add, int begin, int depth, const T* values, std::int64_t pitch,
                    std::int64_t first, std::int64_t columns) {
     for (int r = 0; r < count_; r += product_rows) {
@@ -217,8 +219,8 @@ class Hop {
     }
   }
 
-  // Of an encoding tile, whose spikes are sorted by position: those before and after are further
-  // from all of these bins than the cut's radius.
+  // The spikes of an encoding tile, sorted by position, that may lie within the cut's radius of one
+  // of these bins.
   Band near_spikes(const T* positions, int depth, std::int64_t p, std::int64_t columns) const {
     const std::int64_t real = std::min(columns, sizes_.bins - p);
     if (real <= 0) return {};

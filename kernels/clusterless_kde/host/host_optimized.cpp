@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changed against the reference, and what it was measured to bring (f32, decode, profile, CPU
-// time on a shared 2-core x86-64-v4 virtual machine). All of it together, interleaved, one thread:
-// 13, 10, 17, 29, 59 times from tiny to realistic (6 us, 53 us, 0.6, 7.5, 35 ms), encode 11, 13,
-// 28, 58, 110 times. For others: time at realistic without the change over with it.
+// Changes against the reference, and their measured gains (f32, decode, profile, CPU time on a
+// shared 2-core x86-64-v4 virtual machine). All together, interleaved, one thread: 13, 10, 17, 29,
+// 59 times from tiny to realistic (6 us, 53 us, 0.6, 7.5, 35 ms), encode 11, 13, 28, 58, 110 times.
+// For single changes: time at realistic without the change over that with it.
 //
 // - Rates and normalisers cancel, so that no sum needs a maximum and the floor is one comparison;
 //   two hops through 64 nodes instead of one to 2000 bins: 20.
 // - Products in registers, sums in order, nothing packed: 2.2 times OpenBLAS 0.3.21 (230 against
-//   104 GFLOP/s at 96 x 64 x 128), and bitwise the same in whatever blocks and time chunks.
+//   104 GFLOP/s at 96 x 64 x 128), and bitwise the same for any blocks and time chunks.
 // - Each panel of bins takes the nodes that matter to it, by a bound below rounding: 1.5. The
 //   same for tiles of encoding spikes: 1.2.
 // - A row's logarithms as one logarithm of a product, exponents kept apart: 1.2.
 // - AVX-512 over AVX2: 1.8.
-// - Denormal numbers taken for zero, without which the tails of a product's sums are full of them:
-//   nothing on a CPU that does not mind them, 3 at small and 5 at medium on a Xeon of 2019.
-// - Gaussians by a polynomial, whole vectors: 0.14 ns each, 5 ms of 35. In a plane they are formed
-//   directly: as products of two, at most 7 % of a decode in the maze could be saved.
+// - Denormals flushed to zero, of which the tails of a product's sums are full: no gain on a CPU
+//   with fast denormals, 3 at small and 5 at medium on a Xeon of 2019.
+// - Gaussians by a polynomial, whole vectors: 0.14 ns each, 5 ms of 35. In a plane they are
+//   computed directly: products of two would save at most 7 % of a decode in the maze.
 // - One output, written once, in time order; no array of [n, m] or [n, P] exists.
-// - Marks are counted from one of them: 300 units of offset cost no accuracy.
+// - Marks are relative to one of them: 300 units of offset cost no accuracy.
 //
-// Its floor without the bands: 43 ms of products at the rate above, 53 with exponentials and
-// logarithms, which was the prediction; measured 59. With bands 35: products 21, the rest of the
-// arithmetic 10.
+// Predicted floor without the bands: 43 ms of products at the rate above, 53 with exponentials and
+// logarithms; measured 59. With bands 35: products 21, the rest of the arithmetic 10.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -111,7 +110,7 @@ class HostOptimized final : public Computation {
   Plan plan_;
   Options options_;
   Input input_;
-  int number_ = 0;  // of the input, among those of its shape
+  int number_ = 0;  // of the input, among inputs of its shape
   Shape shape_;
   HostSizes sizes_;
   Model<T> model_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The optimized host variant against golden values and the oracle, in every unit, formulation and
-// precision, and what must not depend on how a decode is cut into pieces.
+// precision, and its independence of how a decode is divided.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ std::vector<double> values(const std::array<double, n>& golden) {
   return {golden.begin(), golden.end()};
 }
 
-// Where the animal stands beside its track for a while, and where it is alone; few spikes.
+// The animal stands beside its track for a while, and is alone there; few spikes.
 Input in_the_maze() {
   return make_input({.size = Size::hpc2d, .marks = Marks::cells, .scale = 512});
 }
@@ -152,7 +152,7 @@ TEST(HostOptimized, LocalLikelihoodIsTheOraclesOnEveryPath) {
   }
 }
 
-// So many that threads share them.
+// Enough spikes for threads to share them.
 TEST(HostOptimized, LocalLikelihoodOfManySpikesIsTheOracles) {
   const Input input = make_input({.size = Size::medium,
                                   .marks = Marks::cells,
@@ -291,7 +291,7 @@ TEST(HostOptimized, EstimatesItsPeakExactly) {
     }
 }
 
-// A row at a time is the least that chunks can do; then threads' own tiles shrink.
+// Single rows are the minimum that chunks can reach; then threads' own tiles shrink.
 TEST(HostOptimized, KeepsToABudgetBelowThatOfSingleRowsByNarrowerTiles) {
   Input few_rows = on_a_track(Size::small, Marks::cells);
   few_rows.edges = {0, 10, 20};
@@ -348,7 +348,8 @@ TEST(HostOptimized, ElectrodesWithoutSpikesAreFlooredAndFinite) {
   }
 }
 
-// 20, 37 and 1000 bandwidths beyond the track's end: seen in double alone, at its limit, and never.
+// 20, 37 and 1000 bandwidths beyond the track's end: visible in double alone, at its limit, and
+// never.
 TEST(HostOptimized, PlacesFarFromTheTrackAreFinite) {
   for (const Size size : {Size::tiny, Size::medium}) {
     Input input = on_a_track(size, Marks::profile);
@@ -372,7 +373,7 @@ TEST(HostOptimized, WorksWithoutDecodingSpikes) {
     ASSERT_EQ(out[k], -encoding[input.bins() + static_cast<std::int64_t>(k) % input.bins()]);
 }
 
-// Three hundred units away the expanded form has lost what the difference form keeps.
+// At a distance of three hundred units the expanded form has lost what the difference form keeps.
 TEST(HostOptimized, DifferencesKeepWhatExpandedDistancesLose) {
   const Input input = one_spike_per_row(on_a_track(Size::small, Marks::cells), 200);
   Input moved = input;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The likelihood at the animal's own position: each decoding spike meets all encoding spikes of its
-// electrode at one place, so there is nothing to multiply.
+// electrode at a single place, so there is no matrix product.
 #pragma once
 
 #include <omp.h>
@@ -88,7 +88,7 @@ class LocalDecoder {
     }
   }
 
-  // ln of the sum over encoding spikes, however small: the largest is taken out.
+  // ln of the sum over encoding spikes; the largest term is factored out, so it cannot underflow.
   double log_joint(int e, std::int64_t index, const Place& at) const {
     const Electrode& electrode = model_.electrodes[e];
     const double* features = input_.decoding_spikes[e].features.data() + index * input_.features;
@@ -128,7 +128,7 @@ class LocalDecoder {
     if (sizes_.through_nodes) return through_nodes(at, model_.trajectory_sum());
     return directly(at, model_.trajectory.data(), sizes_.trajectory_pitch());
   }
-  // The sum of all electrodes' spikes' kernels, which over O is the rate expected.
+  // The sum of all electrodes' spikes' kernels; divided by O it is the expected rate.
   double all_spikes(const Place& at) const {
     if (sizes_.through_nodes) return through_nodes(at, model_.spike_sum());
     double sum = 0;
@@ -148,7 +148,7 @@ class LocalDecoder {
     return model_.kernel.weight() * sum;
   }
 
-  // positions: [d, pitch], padded with places that are far from everywhere.
+  // positions: [d, pitch], padded with positions far from everywhere.
   double directly(const Place& at, const T* positions, std::int64_t pitch) const {
     double sum = 0;
     for (std::int64_t i = 0; i < pitch; i += panel_columns) {
@@ -183,7 +183,7 @@ class LocalDecoder {
   const Options& options_;
   const Model<T>& model_;
   Order order_ = {};
-  Buffer<double> terms_;  // by spike in the order of rows
+  Buffer<double> terms_;  // by spike, in the order of rows
   Buffer<T> heard_;       // [threads, D]: of one decoding spike
   Buffer<double> out_;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the optimized host variant knows after encoding. Coordinates are in units in which a
-// Gaussian is exp2(-x^2); kernels are not normalised, because rates and normalisers cancel
-// (README).
+// The optimized host variant's model after encoding. Coordinates are in units in which a Gaussian
+// is exp2(-x^2); kernels are not normalised, because rates and normalisers cancel (README).
 #pragma once
 
 #include <algorithm>
@@ -23,7 +22,7 @@ namespace holdfast::clusterless_kde::HOLDFAST_ISA {
 
 using namespace host::HOLDFAST_ISA;
 
-// Nodes, or spikes, begin .. end - 1.
+// A range of nodes or spikes, begin .. end - 1.
 struct Band {
   int begin = 0, end = 0;
 };
@@ -35,16 +34,16 @@ class NodeKernel {
   NodeKernel(const Nodes& nodes, double unit)
       : nodes_(nodes), unit_(std::sqrt(2.) * unit), spacing_(T(nodes.spacing * unit_)) {}
 
-  // A position, seen from its nearest node: single precision then tells it from all others well.
+  // A position relative to its nearest node, which keeps it accurate in single precision.
   struct At {
     T beyond = 0;   // in units
-    T nearest = 0;  // its number
+    T nearest = 0;  // that node's number
   };
   At at(double position) const {
     const double nearest = std::round((position - nodes_.first) / nodes_.spacing);
     return {T((position - nodes_.at(0) - nearest * nodes_.spacing) * unit_), T(nearest)};
   }
-  // Of nodes q .. q + lanes - 1; `number`: 0, 1, 2 ..
+  // Values at nodes q .. q + lanes - 1; `number`: 0, 1, 2 ..
   Vector<T> operator()(const At& at, T q, Vector<T> number) const {
     const Vector<T> distance = at.beyond - (number + (q - at.nearest)) * spacing_;
     return exp2<T>(-(distance * distance));
@@ -76,17 +75,17 @@ Vector<T> counting() {
   return numbers;
 }
 
-// Where an electrode's encoding spikes lie in the model's arrays.
+// Location of an electrode's encoding spikes in the model's arrays.
 struct Electrode {
   std::int64_t count = 0;  // n
   std::int64_t padded = 0;
-  std::int64_t begin = 0;      // of the padded
+  std::int64_t begin = 0;      // among the padded
   std::int64_t psi_begin = 0;  // row of psi
 };
 
 template <class T>
 struct Model {
-  // Of padding: its square is finite, its Gaussian 0 everywhere.
+  // A padding spike's position: its square is finite, its Gaussian 0 everywhere.
   static constexpr T far_position = T(1e15);
 
   Model(Backend& backend, const Input& input, const Shape& shape, const HostSizes& sizes);
@@ -95,18 +94,19 @@ struct Model {
     return T((x - origin[axis]) * position_unit[axis]);
   }
 
-  // Over the whole trajectory; the electrodes' follow. Over the spikes of all electrodes.
+  // Sums over the whole trajectory, which those of the electrodes follow; sums over the spikes of
+  // all electrodes.
   double* trajectory_sum() const { return sums.data() + sample_blocks * sum_width; }
   double* spike_sum() const { return sums.data() + sums.size() - sum_width; }
 
-  // A spike and a place further apart, by the square in units, change no sum above the floor by
-  // more than this part of it: their Gaussian is so small beside e^lowest_floor, n times.
+  // The squared distance, in units, beyond which a spike changes no sum above the floor by more
+  // than cut_part: n such Gaussians are that small beside e^lowest_floor.
   double cut_radius_squared(std::int64_t n) const {
     return (std::log(static_cast<double>(n) / cut_part<T>) - lowest_floor) * log2_of_e;
   }
 
-  // Of what comes to a node, as a part of all, that which no rate at the floor shows when rounded,
-  // even if it is all of phi's greatest value, at every node and from every spike.
+  // The part of a node's total that no rate at the floor shows after rounding, even with phi's
+  // greatest value at every node and from every spike.
   double least_part(double greatest_phi) const {
     return rate_floor * std::numeric_limits<T>::epsilon() /
            (static_cast<double>(kernel.count()) * static_cast<double>(most_spikes) * greatest_phi);
@@ -120,7 +120,7 @@ struct Model {
 
   std::int64_t sample_blocks = 0, sum_width = 0;
   double node_reach = 0;                   // in the kernel's units
-  double lowest_floor = 0;                 // the least ln rate_floor - beta of all bins
+  double lowest_floor = 0;                 // the smallest ln rate_floor - beta over all bins
   std::vector<Electrode> electrodes = {};  // [E]
   std::vector<Band> bands;                 // [panels]: nodes that matter to a panel's bins
   std::int64_t most_spikes = 0;            // of an electrode
@@ -128,12 +128,12 @@ struct Model {
   double position_unit[2] = {}, origin[2] = {};
   std::vector<double> feature_unit = {};  // [D]
   double log_mark_norm = 0;               // lcw
-  double position_norm = 1;               // what normalises the positions'
+  double position_norm = 1;               // normalises the Gaussians of positions
 
-  Buffer<double> kept_positions;     // of the padded spikes, [d] each
-  Buffer<double> centers;            // [E, D]: marks count from here
+  Buffer<double> kept_positions;     // of padded spikes, [d] each
+  Buffer<double> centers;            // [E, D]: origin of the marks
   Buffer<T> marks;                   // per electrode [D, padded]
-  Buffer<T> positions;               // per electrode [d, padded], where psi is not kept
+  Buffer<T> positions;               // per electrode [d, padded], if psi is not kept
   Buffer<T> psi;                     // [N, Q]
   Buffer<T> phi;                     // [panel, Q, panel_columns], with exp(beta)
   Buffer<T> bin_coordinates, shift;  // [d, pitch], [pitch]: beta, dense

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // C = A B or C += A B with C in registers, for the few rows and columns of a tile. Each element of
-// C is the sum over k in order, whatever tile it lies in: BLAS promises no such thing, and a decode
+// C is the sum over k in order, whatever tile it lies in: BLAS does not promise that, and a decode
 // in time chunks must equal the whole one bitwise.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace holdfast::clusterless_kde::HOLDFAST_ISA {
 
 using namespace host::HOLDFAST_ISA;
 
-// Rows at a time, and vectors of a row: as many as the registers hold.
+// Rows, and vectors per row, of a register tile: as many as the registers hold.
 inline constexpr int product_rows = 6;
 inline constexpr int product_vectors = vector_bytes == 64 ? 4 : 2;
 
@@ -26,7 +26,7 @@ struct Product {
   std::ptrdiff_t a_pitch = 0;
   const T* b = nullptr;
   std::ptrdiff_t b_pitch = 0;
-  bool add = false;  // to what C holds
+  bool add = false;  // to the contents of C
 };
 
 template <class T, int rows, int vectors>
@@ -58,7 +58,7 @@ void multiply_tile(const Product<T>& p, T* const* c, std::ptrdiff_t column) {
 template <class T>
 using Tile = void (*)(const Product<T>&, T* const*, std::ptrdiff_t);
 
-// By (rows - 1) * product_vectors + vectors - 1.
+// Indexed by (rows - 1) * product_vectors + vectors - 1.
 template <class T, std::size_t... at>
 constexpr std::array<Tile<T>, sizeof...(at)> every_tile(std::index_sequence<at...>) {
   return {multiply_tile<T, at / product_vectors + 1, at % product_vectors + 1>...};

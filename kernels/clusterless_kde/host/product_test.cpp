@@ -26,7 +26,7 @@ TYPED_TEST(VectorFunctions, LogOfOneIsZeroAndThatOfTheFloorIsTheFloor) {
   EXPECT_EQ(log_of(rate_floor), T(log_rate_floor));
 }
 
-// Every element is the sum over k in order, so a matrix is the same in whatever tiles it is made.
+// Every element is the sum over k in order, so the result is the same for any tiling.
 TYPED_TEST(VectorFunctions, ProductsInAnyTilesAreBitwiseSumsInOrder) {
   using T = TypeParam;
   constexpr int depth = 37, columns = 112;

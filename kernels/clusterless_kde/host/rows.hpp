@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From sums at nodes or bins to rows of out: each is minus the ground process plus the floored
-// logarithms of the row's spikes. And what a filter takes from such a row.
+// From sums at nodes or bins to rows of out: each is the floored logarithms of the row's spikes
+// minus the ground process. And a filter's summary of such a row.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 
 namespace holdfast::clusterless_kde::HOLDFAST_ISA {
 
-// What a filter takes from a row of out: ln sum_p exp(out) and where out is largest.
+// A filter's summary of a row of out: ln sum_p exp(out) and where out is largest.
 struct RowSummary {
   double log_sum = 0;
-  std::int64_t largest = 0;  // the first of them
+  std::int64_t largest = 0;  // the first such bin
 };
 
 template <class T>
@@ -29,7 +29,7 @@ RowSummary summary_of(const T* out, std::int64_t bins) {
   const T most = out[largest];
   Vector<T> sum = {};
   for (std::int64_t p = 0; p < bins; p += lanes) {
-    Vector<T> x = everywhere(most) - T(2) * Format<T>::bias;  // far below: adds 0
+    Vector<T> x = everywhere(most) - T(2) * Format<T>::bias;  // far below the others: adds 0
     if (bins - p >= lanes)
       x = load(out + p);
     else
@@ -41,8 +41,9 @@ RowSummary summary_of(const T* out, std::int64_t bins) {
   return {most + std::log(total), largest};
 }
 
-// The sum of logarithms of a row's spikes at the bins of a tile, as the logarithm of a product
-// whose exponents are kept apart: one logarithm per row and bin, and less rounding than in a sum.
+// The sum of the logarithms of a row's spikes at the bins of a tile, computed as the logarithm of a
+// product whose exponents are kept separately: one logarithm per row and bin, and less rounding
+// than a sum.
 template <class T>
 class Products {
  public:
@@ -118,7 +119,7 @@ class Products {
 
 static_assert(product_rows <= strip_rows);
 
-// One thread's; `memory` is sizes.tiles() long.
+// Used by one thread; `memory` is sizes.tiles() long.
 template <class T>
 class Rows {
  public:

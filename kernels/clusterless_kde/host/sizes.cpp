@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t most_sample_blocks = 32, least_samples_per_block = 512;
 
-// These loops do ten times as much in the time that waking a thread takes as flops_worth_sharing
-// has it for others: at small, a decode takes 70 us alone and 60 us shared, of 220 us in all.
+// These loops do ten times as much work as flops_worth_sharing assumes while a thread wakes: at
+// small, a decode takes 70 us alone and 60 us shared, of 220 us in all.
 constexpr double worth_sharing = 10 * flops_worth_sharing;
 
 std::int64_t chosen(std::int64_t option, std::int64_t otherwise) {
@@ -52,8 +52,8 @@ HostSizes::HostSizes(const Shape& shape, const Plan& plan, Unit unit)
   samples_per_block =
       std::max(least_samples_per_block, (samples + most_sample_blocks - 1) / most_sample_blocks);
   sample_blocks = (samples + samples_per_block - 1) / samples_per_block;
-  // Measured: larger dense tiles share what is formed for them among more, smaller ones stay in the
-  // nearest cache. Dense bins need no panels; the narrower their tiles, the more a cut leaves out.
+  // Measured: larger dense tiles share computed values among more spikes, smaller ones stay in L1.
+  // Dense bins need no panels; the narrower their tiles, the more a cut skips.
   const std::int64_t step = two_hop ? panel_columns : panel_columns / 2;
   const std::int64_t tile = two_hop ? panel_columns : plan.options.cut ? step : 4 * panel_columns;
   block = std::min(chosen(plan.options.block, two_hop ? 96 : 192),
@@ -62,7 +62,7 @@ HostSizes::HostSizes(const Shape& shape, const Plan& plan, Unit unit)
       std::min(rounded_up(chosen(plan.options.encoding_tile, 128), panel_columns), longest);
   position_tile = std::min(rounded_up(chosen(plan.options.position_tile, tile), step), pitch);
 
-  // What a Gaussian costs, in multiply-adds.
+  // Cost of a Gaussian, in multiply-adds.
   constexpr double exponential = 16;
   const double pairs = static_cast<double>(shape.pairs());
   const double through = static_cast<double>(decoding) * static_cast<double>(nodes * bins);

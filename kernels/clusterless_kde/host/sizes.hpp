@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the optimized host variant keeps in memory, from numbers alone: its buffers and its estimate
-// are made from the same counts.
+// Buffer sizes of the optimized host variant, from numbers alone: its buffers and its memory
+// estimate use the same counts.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace holdfast::clusterless_kde {
 
-// Bins, and encoding spikes, whose values are formed together: a multiple of every vector's lanes,
-// so that no size depends on the instruction set.
+// Bins, and encoding spikes, whose values are computed together: a multiple of every vector's
+// lanes, so that no size depends on the instruction set.
 inline constexpr std::int64_t panel_columns = 64;
-inline constexpr std::int64_t strip_rows = 6;  // of a product: as many as registers hold
+inline constexpr std::int64_t strip_rows = 6;  // rows of a product: as many as registers hold
 
 // Some decoding spikes of one electrode, which go through the first hop together.
 struct HostItem {
@@ -23,7 +23,7 @@ struct HostItem {
   std::int64_t count = 0;
 };
 
-// An encoding spike while a cut has those of its electrode sorted by where they are.
+// An encoding spike while its electrode's are sorted by position for a cut.
 struct PlacedSpike {
   double strip = 0, along = 0;
   double at[2] = {};
@@ -37,12 +37,12 @@ constexpr std::int64_t rounded_up(std::int64_t x, std::int64_t step) {
 struct HostSizes {
   HostSizes(const Shape& shape, const Plan& plan, Unit unit);
 
-  bool local = false;  // of the local likelihood; else of the bins
+  bool local = false;  // sizes for the local likelihood, else for bins
   bool two_hop = false;
   bool through_nodes = false;  // sums over the trajectory and over an electrode's spikes
   bool cut = false;            // spikes are sorted, so that tiles of them can be left out
   bool consume = false;
-  bool shared = false, encode_shared = false;  // whether there is work for more than one thread
+  bool shared = false, encode_shared = false;  // whether the work is worth more than one thread
   std::int64_t value_bytes = 4;
   std::int64_t threads = 1;
   std::int64_t electrodes = 0, features = 0, dimensions = 1;
@@ -51,7 +51,7 @@ struct HostSizes {
   std::int64_t padded_encoding = 0;  // each electrode's spikes in whole panels
   std::int64_t decoding = 0;         // M
   std::int64_t nodes = 0;            // Q; 0 where sums go directly
-  std::int64_t pitch = 0;            // bins, in whole panels
+  std::int64_t pitch = 0;            // bins, rounded up to whole panels
   std::int64_t sample_blocks = 0, samples_per_block = 0;
   std::int64_t block = 0, encoding_tile = 0, position_tile = 0;
   std::int64_t chunks = 1, chunk_rows = 0, chunk_spikes = 0;
@@ -60,7 +60,7 @@ struct HostSizes {
   std::int64_t sum_width() const { return through_nodes ? nodes : pitch; }
   std::int64_t scratch_width() const { return two_hop ? nodes : pitch; }
 
-  // How many values each buffer of the model holds; double:
+  // Numbers of values in each buffer of the model; double:
   std::int64_t kept_positions() const { return padded_encoding * dimensions; }
   std::int64_t centers() const { return electrodes * features; }
   std::int64_t sums() const {
@@ -87,7 +87,7 @@ struct HostSizes {
   std::int64_t sorted_spikes() const { return cut ? padded_encoding : 0; }
   std::int64_t model_bytes() const;
 
-  // Of a decode; f32 or f64:
+  // Buffers of a decode; f32 or f64:
   std::int64_t scratch() const { return chunk_spikes * scratch_width(); }
   std::int64_t tiles() const;  // per thread
   std::int64_t out() const { return (consume ? chunk_rows : rows) * bins; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small input by formula with its golden values, from an independent prototype: spikes on edges
-// and beyond the ends, repeated features, and one decoding spike that is floored everywhere.
+// A small input given by formulas, with golden values from an independent prototype: spikes on
+// edges and beyond the ends, repeated features, and one decoding spike that is floored everywhere.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 namespace holdfast::clusterless_kde::golden {
 
 inline constexpr int rows = 6, bins = 7;
-inline constexpr int floored_row = 2;  // of the spike that is floored in every bin
+inline constexpr int floored_row = 2;  // holds the spike that is floored in every bin
 
 inline Input input() {
   Input g1 = {.dimensions = 1, .features = 3};
@@ -44,7 +44,7 @@ inline Input input() {
   for (int j = 0; j < 4; ++j)  // the last is dropped
     for (int f = 0; f < 3; ++f)
       g1.decoding_spikes[1].features.push_back(0.5 * ((2 * j + 3 * f + 1) % 7));
-  g1.decoding_spikes[1].features[2 * 3] += 60;  // of the floored spike
+  g1.decoding_spikes[1].features[2 * 3] += 60;  // the floored spike
   return g1;
 }
 

@@ -15,7 +15,8 @@
 namespace holdfast::clusterless_kde {
 namespace {
 
-// Sums of hundreds of spikes in single precision carry 1e-6 of themselves; the oracle all digits.
+// Sums of hundreds of spikes in single precision have a relative error of 1e-6; the oracle is exact
+// to all printed digits.
 constexpr double of_single = 3e-6, of_double = 1e-10, of_oracle = 2e-11;
 
 void expect_near(double value, double golden, double relative, const char* what) {
@@ -52,7 +53,7 @@ const Realistic realistic[] = {{Marks::profile,
                                 {-789625.772241, -701954.323394, -694616.289475, -783752.546009},
                                 {-404.36171354, -343.537877122, -259.178166321, -379.918611241}}};
 
-// `at` gives out[row, bin].
+// `at` returns out[row, bin].
 void expect_realistic(const std::function<double(std::int64_t row, int column)>& at,
                       const Realistic& golden, double relative) {
   for (int column = 0; column < 4; ++column) {
@@ -98,7 +99,7 @@ TEST_P(HostVariant, HasThePrototypesLikelihoodsAtLarge) {
                  relative);
 }
 
-// Of the reference in one precision alone: its 26000 passes over memory take seconds.
+// The reference in only one precision: its 26000 passes over memory take seconds.
 class HostVariantAtRealistic : public HostVariant {};
 INSTANTIATE_TEST_SUITE_P(Ways, HostVariantAtRealistic, ::testing::Values(ways[0], ways[2], ways[3]),
                          [](const auto& each) { return std::string(each.param.name); });

@@ -40,7 +40,7 @@ class Gaussian {
   double log_scale_ = 0;
 };
 
-// What is known of an electrode: its kept spikes.
+// An electrode's kept spikes and rate.
 struct Electrode {
   std::int64_t count = 0;          // n
   double rate = 0;                 // r, per position sample
@@ -81,7 +81,7 @@ struct Model {
     for (int e = 0; e < input.electrodes(); ++e) electrodes.push_back(electrode(input, e));
   }
 
-  // Mean of N over samples[., d]; 0 of none.
+  // Mean of N over samples[., d]; 0 without samples.
   double density(const std::vector<double>& samples, const double* g) const {
     const int d = input.dimensions;
     const std::size_t n = samples.size() / d;
@@ -129,7 +129,7 @@ Encoding encoding(const Model& model) {
 }
 
 // Adds one electrode's spikes to out[T, P] and counts the floored ones. A thread owns bins, so that
-// the sums' order is the same with any number of threads.
+// the order of summation does not depend on the number of threads.
 std::int64_t add_electrode(const Model& model, const Electrode& e,
                            const std::vector<double>& occupancy, std::vector<double>& out) {
   const Input& input = model.input;
@@ -186,7 +186,7 @@ double joint(const Model& model, const Electrode& e, const double* z, const doub
   return e.count ? sum / static_cast<double>(e.count) : 0;
 }
 
-// ln(r J / o) however small J is; the floor stands for a rate of none.
+// ln(r J / o) without a floor, except that a rate of zero gives the floor.
 double unfloored(const Model& model, const Electrode& e, const double* z, const double* g,
                  double o) {
   const Input& input = model.input;

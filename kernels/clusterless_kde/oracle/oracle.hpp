@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mathematics as README.md writes it, in double, one sum at a time and with none of the
-// simplifications that the variants rest on. Slow on purpose.
+// The mathematics as README.md writes it, in double, one sum at a time, without the simplifications
+// on which the variants rest. Slow on purpose.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ Encoding oracle_encoding(const Input& input);
 
 struct Decoding {
   std::vector<double> likelihood = {};  // out[T, P]
-  double floored_fraction = 0;          // of all (spike, bin)
+  double floored_fraction = 0;          // of all (spike, bin) pairs
 };
 Decoding oracle_decoding(const Input& input);
 
-// Of some entries of out, each formed alone.
+// Single entries of out, each computed alone.
 struct Entry {
   std::int64_t row = 0, bin = 0;
 };
 std::vector<double> oracle_entries(const Input& input, const std::vector<Entry>& entries);
-// `count` of them, by the stream that the seed and 999 name.
+// Draws `count` of them from the stream of the seed and 999.
 std::vector<Entry> sampled_entries(const Input& input, std::uint64_t seed, int count);
 
 // Whether the spike term of the local likelihood is floored as the non-local one is.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time chunks of a decode: consecutive rows, as equal in number as can be.
+// Time chunks of a decode: consecutive rows, divided as evenly as possible.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@ constexpr std::int64_t chunk_begin(std::int64_t number, std::int64_t chunks, std
   return number * rows / chunks;
 }
 
-// Of the longest.
+// Rows of the longest chunk.
 constexpr std::int64_t most_chunk_rows(std::int64_t chunks, std::int64_t rows) {
   return (rows + chunks - 1) / chunks;
 }
 
-// Of the busiest.
+// Spikes of the busiest chunk.
 inline std::int64_t most_chunk_spikes(const Order& order, std::int64_t chunks, std::int64_t rows) {
   std::int64_t most = 0;
   for (std::int64_t c = 0; c < chunks; ++c)

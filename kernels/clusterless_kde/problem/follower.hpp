@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the animal was at times that mostly ascend: as interpolate() of input.hpp, but the segment
-// of one time is the first guess for the next.
+// The animal's position at mostly ascending times: like interpolate() of input.hpp, but each search
+// starts at the last segment.
 #pragma once
 
 #include <algorithm>

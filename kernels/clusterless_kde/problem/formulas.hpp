@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scalar mathematics, compiled by g++, NVRTC and the tests. Includes nothing from the
-// standard, because device code has no such headers: exp and log come from whoever includes this.
+// The scalar mathematics, compiled by g++, NVRTC and the tests. Includes nothing from the standard,
+// because device code has no such headers: exp and log come from the including file.
 #pragma once
 
 #include "runtime/device_code/both.hpp"
 
 namespace holdfast::clusterless_kde {
 
-// The least rate that is told from none, and its logarithm.
+// The smallest rate distinguished from zero, and its logarithm.
 inline constexpr double rate_floor = 1e-15;
 inline constexpr double log_rate_floor = -34.538776394910684;
 
@@ -15,8 +15,8 @@ inline constexpr double sqrt_two_pi = 2.5066282746310002;
 inline constexpr double log_two_pi = 1.8378770664093453;
 inline constexpr double log2_of_e = 1.4426950408889634;
 
-// What a length is multiplied by, so that a Gaussian of this width is exp2(-x^2): the square root
-// of log2(e) / 2, over the width.
+// The factor that scales lengths so that a Gaussian of this width is exp2(-x^2): sqrt(log2(e) / 2)
+// / width.
 HOLDFAST_BOTH constexpr double gaussian_unit(double width) {
   return 0.8493218002880191 / width;
 }
@@ -28,21 +28,21 @@ HOLDFAST_BOTH constexpr T gauss_exponent(T a, T b, T inverse_width) {
   return T(-0.5) * distance * distance;
 }
 
-// The same for a sum of squares written out, |a|^2 + |b|^2 - 2 a b in units of the widths, which
-// rounding can leave below 0.
+// The same from an expanded square, |a|^2 + |b|^2 - 2 a b in units of the widths, which rounding
+// can make negative.
 template <class T>
 HOLDFAST_BOTH constexpr T expanded_exponent(T a_square, T b_square, T product) {
   const T distance = a_square + b_square - 2 * product;
   return distance > 0 ? T(-0.5) * distance : T(0);
 }
 
-// ln of a rate r q / o, floored; `rate` is 0 where the occupancy is.
+// ln of a rate r q / o, raised to the floor.
 template <class T>
 HOLDFAST_BOTH constexpr T floored(T log_rate) {
   return log_rate < T(log_rate_floor) ? T(log_rate_floor) : log_rate;
 }
 
-// Squared distance of two boxes; low and high: [2, d] of one, [d] of the other.
+// Squared distance of two boxes: box [2, d], and the other's lowest and highest corners, [d] each.
 template <int d, class T>
 HOLDFAST_BOTH constexpr T box_distance(const T* box, const T (&lowest)[d], const T (&highest)[d]) {
   T sum = 0;

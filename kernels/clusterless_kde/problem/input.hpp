@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a decoder is given: two trajectories, spikes with their waveform features, the grid of
-// places and the bandwidths. Times in seconds, positions in centimetres, row-major, double: a
-// variant rounds features and positions to its own precision when it is made, times never.
+// A decoder's input: two trajectories, spikes with their waveform features, the grid of places and
+// the bandwidths. Times in seconds, positions in centimetres, row-major, double: a variant rounds
+// features and positions to its own precision at construction, times never.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Trajectory {
   std::vector<double> positions = {};
 };
 
-// Of one electrode: times[n], features[n, D].
+// Spikes of one electrode: times[n], features[n, D].
 struct Spikes {
   std::vector<double> times = {};
   std::vector<double> features = {};
@@ -26,7 +26,7 @@ struct Input {
   int dimensions = 1;  // d: 1 or 2
   int features = 2;    // D
   Trajectory encoding = {};
-  Trajectory decoding = {};                     // of the local likelihood alone
+  Trajectory decoding = {};                     // for the local likelihood alone
   std::vector<Spikes> encoding_spikes = {};     // per electrode
   std::vector<Spikes> decoding_spikes = {};     // per electrode, times ascending
   std::vector<double> edges = {};               // c[T] of the decoding bins, increasing, T >= 2
@@ -40,14 +40,15 @@ struct Input {
   std::int64_t bins() const { return static_cast<std::int64_t>(places.size()) / dimensions; }
 };
 
-// Throws Error{bad_input}, which names the electrode and the index, for what cannot be decoded.
+// Throws Error{bad_input}, which names the electrode and the index, for invalid input.
 void check(const Input& input);
 
-// Another input of the same shape and plan: each electrode hears its marks in the opposite order,
-// and where a model is formed the animal passed its places so. Of it once more: the first one.
+// Another input of the same shape and plan: each electrode's decoding marks in reverse order and,
+// if `encodes`, the encoding positions too. Applied twice it restores the first one.
 Input other_input(Input input, bool encodes);
 
-// x at time t: linear between samples; beyond them the end segments go on. `at` is [d].
+// x at time t, linear between samples; beyond the ends the end segments are extrapolated. `at` is
+// [d].
 void interpolate(const Trajectory& trajectory, int dimensions, double t, std::span<double> at);
 
 }  // namespace holdfast::clusterless_kde

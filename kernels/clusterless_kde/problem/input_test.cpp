@@ -167,7 +167,7 @@ TEST(Interpolate, TreatsBothCoordinatesAlike) {
   EXPECT_DOUBLE_EQ(x[1], 75);
 }
 
-// Forwards by a step and by many, and back again, and beyond either end.
+// Forwards by one step and by many, backwards, and beyond either end.
 TEST(Follower, IsWhereInterpolationFindsTheAnimalWheneverItIsAsked) {
   Trajectory trajectory;
   for (int k = 0; k < 40; ++k) {

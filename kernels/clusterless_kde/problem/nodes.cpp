@@ -10,7 +10,7 @@ namespace holdfast::clusterless_kde {
 namespace {
 
 // In units of sigma. The sum's relative error is at most 2 exp(-pi^2 sigma^2 / (2 h^2)); the nodes
-// go on beyond the ends until the narrow Gaussians have died away.
+// extend beyond the ends until the narrow Gaussians have decayed.
 struct Rule {
   double spacing = 0, margin = 0;
 };
@@ -19,7 +19,8 @@ constexpr Rule rule(Precision precision) {
 }
 
 constexpr int step = 16;  // of Q: a tile of a matrix product
-// Bandwidths far below a bin's width: such nodes are never chosen, but their number must be one.
+// For bandwidths far below a bin's width: such nodes are never chosen, but their number must be
+// representable.
 constexpr double most = 1 << 30;
 
 }  // namespace

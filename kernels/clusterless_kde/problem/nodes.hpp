@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two exact formulations of a decode, and which one is cheaper. On a track a Gaussian of width
-// sigma is the trapezoidal sum of two of width sigma / sqrt 2 over nodes h apart, so that the sum
-// over encoding spikes goes through Q nodes instead of P places. README.md has the error bound.
+// The two exact formulations of a decode, and the choice of the cheaper one. On a track a Gaussian
+// of width sigma is the trapezoidal sum of two of width sigma / sqrt 2 over nodes h apart, so that
+// the sum over encoding spikes goes through Q nodes instead of P places. README.md has the error
+// bound.
 #pragma once
 
 #include <vector>
@@ -21,10 +22,10 @@ struct Nodes {
   double at(int q) const { return first + q * spacing; }
 };
 
-// Of a track (d = 1); f32: h <= 0.58 sigma, f64: h <= 0.42 sigma.
+// Nodes for a track (d = 1); f32: h <= 0.58 sigma, f64: h <= 0.42 sigma.
 Nodes nodes(const Shape& shape, Precision precision);
 
-// By operation count, from the shape alone, so that host, cuda and cuda-dry agree.
+// Chosen by operation count, from the shape alone, so that host, cuda and cuda-dry agree.
 Path path(const Shape& shape, Precision precision);
 
 }  // namespace holdfast::clusterless_kde

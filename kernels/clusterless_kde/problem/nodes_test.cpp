@@ -25,7 +25,7 @@ double largest_error(const Shape& shape, const Nodes& nodes) {
     for (int j = 0; 0.53 * j <= length; ++j) {
       const double u = shape.extent[0] + 0.77 * sigma * i, g = shape.extent[0] + 0.53 * sigma * j;
       const double z = (u - g) / sigma;
-      if (z * z / 2 > 690) continue;  // the kernel itself leaves double's range
+      if (z * z / 2 > 690) continue;  // the kernel itself underflows in double
       double sum = 0;
       for (int q = 0; q < nodes.count; ++q) {
         const double a = (u - nodes.at(q)) / sigma, b = (g - nodes.at(q)) / sigma;
@@ -57,7 +57,7 @@ TEST(Nodes, ErrorStaysBelowTheBoundAlsoFarFromThePlace) {
       const Shape shape = track(length);
       const Nodes found = nodes(shape, precision);
       const double z = std::numbers::pi * shape.position_bandwidth[0] / found.spacing;
-      // At a track's ends the margin's own tail adds to the bound.
+      // At a track's ends the tail beyond the margin adds to the bound.
       const double tail = precision == Precision::f32 ? 3e-7 : 1e-11;
       EXPECT_LE(largest_error(shape, found), 2 * std::exp(-z * z / 2) + tail) << length;
     }

@@ -15,7 +15,7 @@ std::int64_t count_between(const std::vector<double>& times, double first, doubl
                        [=](double t) { return first <= t && t <= last; });
 }
 
-// Of ascending times: indices [begin, end).
+// A range of ascending times: indices [begin, end).
 struct Range {
   std::int64_t begin = 0, end = 0;
 };
@@ -25,8 +25,7 @@ Range range_between(const std::vector<double>& times, double first, double last)
           .end = std::upper_bound(begin, times.end(), last) - times.begin()};
 }
 
-// Rows of times: where the edge would be if all were equally far apart, then on from there in steps
-// that double.
+// Finds rows of times: guesses the edge as if all were equally spaced, then gallops from there.
 class RowSearch {
  public:
   explicit RowSearch(const std::vector<double>& edges)
@@ -117,8 +116,8 @@ void order(const Input& input, Order& into) {
   const auto range = [&](const Spikes& spikes) {
     return range_between(spikes.times, edges.front(), edges.back());
   };
-  // row_begin[r + 2] counts the spikes of row r; summed up, row_begin[r + 1] is where row r's next
-  // spike goes, and when all are placed, where it ends.
+  // row_begin[r + 2] first counts the spikes of row r; after the prefix sum row_begin[r + 1] is the
+  // place of row r's next spike, and when all are placed, row r's end.
   into.row_begin.assign(edges.size() + 2, 0);
   into.rows.clear();
   const RowSearch search(edges);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From an input to what the arithmetic needs: which spikes count, where the animal was, which row a
-// spike falls into. Part of the timed region of every variant.
+// Prepares an input for the arithmetic: which spikes are kept, the animal's positions, each spike's
+// row. Part of the timed region of every variant.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace holdfast::clusterless_kde {
 
-// Numbers alone: what plans, floors and estimates depend on.
+// The numbers on which plans, floors and estimates depend.
 struct Shape {
   int electrodes = 0, features = 0, dimensions = 1;
   std::int64_t samples = 0, rows = 0, bins = 0;  // K, T, P
   std::vector<std::int64_t> encoding = {};       // n_e of the kept spikes
   std::vector<std::int64_t> decoding = {};       // m_e of the kept spikes
-  // d = 1: lowest and highest place or position of either trajectory, at the first and last edge
-  // too.
+  // d = 1: lowest and highest coordinate of any place or trajectory position, including those at
+  // the first and last edge.
   double extent[2] = {0, 0};
   std::vector<double> position_bandwidth = {};  // [d]
 
@@ -40,15 +40,15 @@ struct Order {
     std::int64_t index = 0;  // in its electrode's spikes
   };
   std::vector<Spike> spikes = {};            // [M]
-  std::vector<std::int64_t> row_begin = {};  // [T + 1]: of each row's spikes
-  std::vector<std::int64_t> rows = {};       // [M]: of the spikes in the order (electrode, index)
+  std::vector<std::int64_t> row_begin = {};  // [T + 1]: first spike of each row
+  std::vector<std::int64_t> rows = {};       // [M]: rows, in the order (electrode, index)
 };
 Order order(const Input& input);
 void order(const Input& input, Order& into);  // reuses its memory
 
-std::int64_t dropped_spikes(const Input& input);  // of both phases
+std::int64_t dropped_spikes(const Input& input);  // in both phases
 
-// lcw: what ln S lacks, for the marks' Gaussians are not normalised.
+// lcw: to be added to ln S, because the marks' Gaussians are not normalised.
 double log_mark_norm(const Input& input);
 
 }  // namespace holdfast::clusterless_kde

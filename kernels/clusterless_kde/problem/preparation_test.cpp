@@ -116,7 +116,7 @@ TEST(Shape, ExtentHoldsPlacesAndPositions) {
   EXPECT_EQ(shape(input).extent[1], 20);  // and starts here
   input.places.back() = 21;
   EXPECT_EQ(shape(input).extent[1], 21);
-  input.edges.back() = 9;  // where the animal is by then: 2 + 3 * 9
+  input.edges.back() = 9;  // the position at that time: 2 + 3 * 9
   EXPECT_EQ(shape(input).extent[1], 29);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the workload: what the implementations are given.
+// Private to the workload: the input of every implementation.
 #pragma once
 
 #include <utility>
@@ -11,16 +11,16 @@ namespace holdfast::clusterless_kde {
 
 enum class Unit { encode, decode, total, local };
 
-// Checked: a factory allocates and computes, and refuses nothing.
+// Already validated: factories allocate and compute, and never reject it.
 struct Problem {
   Unit unit = Unit::decode;
   Input input = {};
   Options options = {};
-  Plan plan = {};  // of the optimized variant with Algorithm::fused
-  int number = 0;  // of the input, among those of its shape
+  Plan plan = {};  // for the optimized variant with Algorithm::fused
+  int number = 0;  // of the input, among inputs of its shape
 
   bool encodes() const { return unit == Unit::encode || unit == Unit::total; }
-  // For those who begin again: puts another input into the place of this one.
+  // Replaces the input by another one, for computations that restart.
   void turn_to(int other) {
     if (other != number) input = other_input(std::move(input), encodes());
     number = other;

@@ -16,9 +16,9 @@
 namespace holdfast::clusterless_kde {
 namespace {
 
-using Place = std::array<double, 2>;  // in bandwidths; the second coordinate of a track is 0
+using Place = std::array<double, 2>;  // in bandwidths; on a track the second coordinate is 0
 
-constexpr double least_logarithm = -745.2;  // of a double that is not 0
+constexpr double least_logarithm = -745.2;  // of a positive double
 
 double squared_distance(const Place& a, const Place& b) {
   const double x = a[0] - b[0], y = a[1] - b[1];
@@ -31,7 +31,7 @@ Place at(const std::vector<double>& positions, std::size_t i, const Input& input
           d > 1 ? positions[i * d + 1] / input.position_bandwidth[1] : 0};
 }
 
-// Points that lie within half a diagonal of `center`.
+// The points within half a diagonal of `center`.
 struct Cell {
   Place center = {};
   double count = 0;
@@ -68,7 +68,7 @@ std::vector<Cell> cells_of(const std::vector<double>& positions, const Input& in
   return cells;
 }
 
-// ln O between two bounds, for all places within `reach` of one.
+// Bounds of ln O, for all places within `reach` of one.
 class Occupancy {
  public:
   explicit Occupancy(const Input& input, double reach = 0)
@@ -102,7 +102,7 @@ class Occupancy {
   double slack_, samples_;
 };
 
-// ln O at a place, or anything from `enough` on if it is at least that.
+// ln O at a place, or if that reaches `enough` any value from `enough` up to it.
 double log_occupancy(const Input& input, const Place& place, double enough) {
   double sum = 0;
   for (std::size_t k = 0; k < input.encoding.times.size() && !(std::log(sum) >= enough); ++k)
@@ -110,7 +110,7 @@ double log_occupancy(const Input& input, const Place& place, double enough) {
   return std::log(sum);
 }
 
-// ln rate_floor - beta = this + ln O.
+// The part of ln rate_floor - beta that does not depend on the place: add ln O.
 double offset(const Input& input) {
   return log_rate_floor - log_mark_norm(input);
 }

@@ -48,7 +48,7 @@ TEST(LowestFloor, LeavesOutPlacesThatWereNeverSeen) {
 
 TEST(SinglePrecision, IsExceededExactlyWhereTheLowestFloorIsBelowItsReach) {
   Input input = golden::input();
-  // Narrower marks raise the norm and lower every floor alike.
+  // Narrower marks raise the norm and lower every floor equally.
   const double room = exact_lowest_floor(input) - lowest_single;
   ASSERT_GT(room, 0);
   for (const double beyond : {-0.01, 0.01}) {
@@ -58,7 +58,7 @@ TEST(SinglePrecision, IsExceededExactlyWhereTheLowestFloorIsBelowItsReach) {
   }
 }
 
-// Where no density is left in double either, nothing is lost.
+// Where double has no density left either, nothing is lost.
 TEST(SinglePrecision, SufficesForPlacesThatWereNeverSeen) {
   Input input = golden::input();
   ASSERT_FALSE(exceeds_single(input));

@@ -10,13 +10,13 @@
 
 namespace holdfast::clusterless_kde {
 
-// Of the least sum above the floor, what all that a cut leaves out may add: a hundredth of the
-// error that a spike's likelihood is allowed, in either precision.
+// The most that everything a cut skips may add, relative to the least sum above the floor: a
+// hundredth of the error allowed for a spike's likelihood, in either precision.
 template <class T>
 inline constexpr double cut_part = sizeof(T) == sizeof(float) ? 1e-6 : 1e-12;
 
-// Where one encoding spike adds at most this part of that sum, whose logarithm is `lowest_floor`;
-// log2 of the number of spikes comes on top.
+// Squared distance at which one encoding spike adds at most this part of that sum, whose logarithm
+// is `lowest_floor`; for several spikes add log2 of their number.
 template <class T>
 double cut_square(double lowest_floor) {
   return (-lowest_floor + std::log(1 / cut_part<T>)) * log2_of_e;

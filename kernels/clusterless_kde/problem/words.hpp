@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The axes of a case id by name: what each enumerator is called, and back.
+// Names of the enumerators on the axes of a case id, in both directions.
 #pragma once
 
 #include "clusterless_kde/problem/options.hpp"
@@ -7,8 +7,8 @@
 
 namespace holdfast::clusterless_kde {
 
-enum class Size;   // of data.hpp
-enum class Marks;  // of data.hpp
+enum class Size;   // defined in data.hpp
+enum class Marks;  // defined in data.hpp
 
 inline constexpr Words<Size, 8> size_words = {
     "size", {"tiny", "small", "medium", "large", "realistic", "tet64", "hpc1d", "hpc2d"}};

@@ -18,7 +18,8 @@ namespace {
 
 using arrays::Plane;
 
-// Of n encoding and w decoding spikes, a thread per decoding spike and place: `count` from `first`.
+// For n encoding and w decoding spikes, a thread per decoding spike and place: `count` places from
+// `first`.
 struct Joint {
   using Extents = void(long long n, int w, int bins, int first, int count);
   static LaunchShape launch(std::int64_t, std::int64_t w, std::int64_t, std::int64_t,

@@ -24,7 +24,7 @@ std::unique_ptr<Computation> make(Backend& backend, Unit unit, const Input& inpu
   return make_cuda_reference(backend, {.unit = unit, .input = input, .options = options});
 }
 
-// After one step on an emulated device of its own.
+// The result after one step on a fresh emulated device.
 std::vector<double> result(Unit unit, const Input& input, const Options& options = {},
                            Emulation emulation = {}) {
   const auto backend = emulated_reference(emulation);
@@ -35,7 +35,7 @@ std::vector<double> result(Unit unit, const Input& input, const Options& options
 
 constexpr Options in_double = {.arithmetic = Arithmetic::f64};
 
-// How far that is from what it should be.
+// The error of that result.
 template <class Values>
 double error(Unit unit, const Input& input, const Options& options, const Values& expected,
              Emulation emulation = {}) {

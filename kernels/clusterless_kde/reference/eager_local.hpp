@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The likelihood at the animal's own position, in the same eager spirit: every density is a kernel
-// density of its own, at the spikes' positions and at those of the rows. Part of eager_program.hpp.
+// The likelihood at the animal's own position, in the same eager style: every density is a separate
+// kernel density, at the spikes' positions and at those of the rows. Part of eager_program.hpp.
 #pragma once
 
 #include "clusterless_kde/reference/eager_program.hpp"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decode in logarithms, two ways: a sum with its maximum taken out for every spike and place
-// (log_sum_exp), and one matrix product of kernels with the maxima of each encoding spike taken out
-// (matmul). Part of eager_program.hpp.
+// The decode in log space, two ways: a log-sum-exp for every spike and place (log_sum_exp), and one
+// matrix product of kernels scaled by the maxima of each encoding spike (matmul). Part of
+// eager_program.hpp.
 #pragma once
 
 #include "clusterless_kde/reference/eager_program.hpp"
 
 namespace holdfast::clusterless_kde {
 
-// What a logarithm of no rate becomes: the floor replaces the whole value, ln r - ln o included.
-// Put in place of the marginal alone it would lift impossible places above improbable ones.
+// At rate zero the floor replaces the whole logarithm, including ln r - ln o. Replacing only the
+// marginal would lift impossible places above improbable ones.
 template <class Verbs>
 void EagerProgram<Verbs>::add_logarithmic(int e, const DecodingData<T>& heard,
                                           const Row& log_occupancy, Output<T>& out) {
@@ -41,7 +41,8 @@ Array<typename Verbs::Value> EagerProgram<Verbs>::log_marks(int e, const Decodin
   return expanded_log_marks(e, heard, first, w);
 }
 
-// By |y|^2 + |z|^2 - 2 y z, in units of the widths, not below 0. Rounding can cancel all of it.
+// Computed as |y|^2 + |z|^2 - 2 y z, in units of the widths and clamped at 0; cancellation can be
+// complete.
 template <class Verbs>
 Array<typename Verbs::Value> EagerProgram<Verbs>::expanded_log_marks(int e,
                                                                      const DecodingData<T>& heard,
@@ -91,7 +92,7 @@ Array<typename Verbs::Value> EagerProgram<Verbs>::summed_logs(const Row& marks, 
   return on_.shift(sum, -std::log(static_cast<double>(n)));
 }
 
-// The same by one product. What underflows becomes ln 0.
+// The same as one matrix product. Terms that underflow give ln 0.
 template <class Verbs>
 Array<typename Verbs::Value> EagerProgram<Verbs>::multiplied_logs(const Row& marks,
                                                                   const Row& places,

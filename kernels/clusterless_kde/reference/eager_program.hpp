@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference as an eager array program, the same for host and device: each verb is one pass over
-// memory, nothing is fused, nothing is kept for later. README.md has the mathematics and the steps.
+// memory, nothing is fused or reused. README.md has the mathematics and the steps.
 #pragma once
 
 #include <algorithm>
@@ -102,7 +102,7 @@ class EagerProgram {
       body(first, std::min<std::int64_t>(block_, count - first));
   }
 
-  // Work on memory that is not the arena's.
+  // Runs a step on memory outside the arena.
   template <class Work>
   void run(const Work& work) {
     if (!on_.arena().rehearsing()) work();
@@ -157,7 +157,7 @@ Array<typename Verbs::Value> EagerProgram<Verbs>::density(const Axes& axes, std:
   return all;
 }
 
-// Sum of log densities, 1 + 2 axes steps: of samples [n] at the points [first, first + w).
+// Sum of log densities of samples [n] at the points [first, first + w); 1 + 2 axes steps.
 template <class Verbs>
 Array<typename Verbs::Value> EagerProgram<Verbs>::log_kernel(const Axes& axes, std::int64_t n,
                                                              std::int64_t w, std::int64_t first) {
@@ -198,8 +198,8 @@ void EagerProgram<Verbs>::decode(const DecodingData<T>& heard, Output<T>& out) {
   for (int e = 0; e < shape_->electrodes; ++e) add_logarithmic(e, heard, log_occupancy, out);
 }
 
-// One electrode in linear space: 7 + 2 d + ceil(m / block) (11 + 2 D) steps. What was made lives
-// until its end, as the names of an interpreter do.
+// One electrode in linear space: 7 + 2 d + ceil(m / block) (11 + 2 D) steps. Arrays live until the
+// end of their scope, like an interpreter's variables.
 template <class Verbs>
 void EagerProgram<Verbs>::add_linear(int e, const DecodingData<T>& heard, Output<T>& out) {
   const std::int64_t n = seen_->count(e), m = heard.count(e), bins = shape_->bins;
@@ -222,7 +222,7 @@ void EagerProgram<Verbs>::add_linear(int e, const DecodingData<T>& heard, Output
   add_to_rows(spare, e, heard, out);
 }
 
-// values <- a copy of it in which `part` begins at row `first`.
+// values <- a copy of values in which `part` begins at row `first`.
 template <class Verbs>
 void EagerProgram<Verbs>::replace(Row& values, Row& spare, const Row& part, std::int64_t first) {
   run([&] {

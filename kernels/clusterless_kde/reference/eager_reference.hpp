@@ -55,7 +55,7 @@ class EagerReference final : public Computation {
   }
 
   std::vector<double> result() override {
-    if (out_ && !executes_) return {};  // rows of a whole recording would fill gigabytes with zeros
+    if (out_ && !executes_) return {};  // zeros for a whole recording would fill gigabytes
     if (out_) return widened(out_->to_host());
     std::vector<double> all = widened(seen_.occupancy().to_host());
     const std::vector<double> ground = widened(seen_.ground().to_host());
@@ -81,7 +81,7 @@ class EagerReference final : public Computation {
     return {verbs_, arena, problem_.input, shape_, problem_.options, seen_};
   }
 
-  // Once, with an arena of its own.
+  // Runs once, with its own arena.
   void make_model(Backend& backend) {
     Arena arena(backend);
     program(arena).encode();

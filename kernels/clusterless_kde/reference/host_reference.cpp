@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference variant on the host: each step of the eager program is a loop over memory that
-// threads share, or one matrix product. What `speedup` divides by.
+// The reference variant on the host: each step of the eager program is a multithreaded loop over
+// memory, or one matrix product. The baseline of `speedup`.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace holdfast::clusterless_kde::HOLDFAST_ISA {
 
-using std::exp;  // of a formula
+using std::exp;  // for the formulas
 
 template <class T>
 struct HostVerbs : arrays::HOLDFAST_ISA::HostVerbs<T> {

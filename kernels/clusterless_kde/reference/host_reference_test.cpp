@@ -40,7 +40,7 @@ std::vector<double> reference_result(Unit unit, const Input& input, const Option
 
 constexpr Options in_double = {.arithmetic = Arithmetic::f64};
 
-// How far that is from what it should be.
+// The error of that result.
 template <class Values>
 double error(Unit unit, const Input& input, const Options& options, const Values& expected) {
   return largest_difference(reference_result(unit, input, options), expected);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The published formulation as an eager array program: one kernel per array operation, each reads
-// whole arrays and writes a fresh one. Products of matrices are the library's.
+// whole arrays and writes a fresh one. The library computes matrix products.
 #include "arrays/arrays.cu"  // every kernel but those of the table and of joint_* below
 #include "clusterless_kde/problem/formulas.hpp"
 #include "clusterless_kde/reference/reference_verbs.hpp"
 
 CLUSTERLESS_KDE_VERBS(HOLDFAST_KERNEL, HOLDFAST_NOTHING)
 
-// Of marks[n, w] + places[n, bins] along n, for every spike j < w and `count` places from `first`:
-// out[w, bins].
+// Maxima of marks[n, w] + places[n, bins] along n, for every spike j < w and `count` places from
+// `first`: out[w, bins].
 template <class T>
 __global__ void joint_maximum(const T* marks, const T* places, T* out, long long n, int w, int bins,
                               int first, int count) {

@@ -15,7 +15,7 @@ std::vector<T> rounded(const std::vector<double>& values) {
   return all;
 }
 
-// [axes, count] of values[count, axes].
+// Transposes values[count, axes] to [axes, count].
 template <class T>
 std::vector<T> by_axis(const std::vector<double>& values, int axes) {
   const std::size_t count = values.size() / axes;
@@ -45,7 +45,7 @@ void gather(const std::vector<T>& from, const std::vector<std::int64_t>& which, 
     for (int axis = 0; axis < axes; ++axis) to[axis * count + k] = from[which[k] * axes + axis];
 }
 
-// Where the animal was at the k-th of `count` times.
+// Stores the animal's position at time t as number k of `count`.
 template <class T>
 void locate(const Trajectory& trajectory, int dimensions, double t, std::int64_t k,
             std::int64_t count, T* to) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs that the reference has beside those of arrays/verbs.hpp, as rows of the same form.
+// The reference's verbs in addition to those of arrays/verbs.hpp, as rows of the same form.
 #pragma once
 
 // pdf, log_pdf: out[n, w], of sample r at point c. expanded: of a[n], b[w] and cross[n, w].

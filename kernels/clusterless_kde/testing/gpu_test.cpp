@@ -19,7 +19,7 @@
 namespace holdfast::clusterless_kde {
 namespace {
 
-// Error of a spike's likelihood that an arithmetic is allowed.
+// The allowed error of a spike's likelihood in an arithmetic.
 struct Way {
   Variant variant = Variant::optimized;
   Arithmetic arithmetic = Arithmetic::f32;
@@ -63,7 +63,7 @@ TEST_P(ClusterlessKdeOnGpu, DecodesTheGoldenCase) {
 }
 
 TEST_P(ClusterlessKdeOnGpu, EverySpikesLikelihoodIsTheOracles) {
-  // In f64 it has more nodes than a block of hop_b holds at once.
+  // In f64 this has more nodes than a block of hop_b holds at once.
   const Recipe many_nodes = {.size = Size::tet64,
                              .marks = Marks::cells,
                              .scale = 256,

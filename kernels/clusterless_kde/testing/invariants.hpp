@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold of a decoder whatever its numbers are: tests that whoever has decoders of an input
-// runs by INSTANTIATE_TEST_SUITE_P(..., Invariant, ...), on the host and on the emulated device,
-// densely and in two hops.
+// Invariants of every decoder: tests that a file with decoders of an input runs by
+// INSTANTIATE_TEST_SUITE_P(..., Invariant, ...), on the host and on the emulated device, on the
+// dense path and in two hops.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,12 +27,12 @@ namespace holdfast::clusterless_kde {
 
 struct Decoder {
   std::unique_ptr<Backend> (*open)() = nullptr;
-  // On a track of 100 cm, passed in 100 s; of cells with four features, a spike per row.
+  // On a track of 100 cm, crossed in 100 s; cells with four features, a spike per row.
   Input (*input)(Path) = nullptr;
   Variant variant = Variant::optimized;
   Arithmetic arithmetic = Arithmetic::f32;
   Path path = Path::dense;  // of that input
-  double per_spike = 1e-4;  // error of a spike's likelihood that is allowed
+  double per_spike = 1e-4;  // allowed error of a spike's likelihood
 };
 inline std::string name_of(const Decoder& decoder) {
   return text(decoder.variant == Variant::reference ? "reference_" : "optimized_",
@@ -122,7 +122,7 @@ TEST_P(Invariant, AnotherInputLeavesNoTrace) {
   EXPECT_EQ(other->result(), result(Unit::total, second));
 }
 
-// All spikes in one row, whose sum is then formed in another order.
+// All spikes are in one row, whose sum is then formed in another order.
 TEST_P(Invariant, TheOrderOfElectrodesChangesRoundingAlone) {
   Input turned = input();
   ASSERT_GE(turned.electrodes(), 2);
@@ -174,7 +174,7 @@ TEST_P(Invariant, DuplicatingEncodingSpikesDoublesEveryRate) {
   for (std::size_t p = 0; p < g.size(); ++p) ASSERT_NEAR(twice[p], 2 * g[p], 1e-5 * g[p]) << p;
 }
 
-// Electrode 0's first spike is far from every mark that is known.
+// Electrode 0's first spike is far from every encoded mark.
 TEST_P(Invariant, NothingLiesBelowTheFloorAndWhatIsOnItEqualsIt) {
   Input far = input();
   far.decoding_spikes[0].features[0] += 1e4;
@@ -215,7 +215,7 @@ TEST_P(Invariant, ASpikeLikeTheOnlyOneKnownHasThePeakOfTheKernels) {
   for (auto* phase : {&only.encoding_spikes, &only.decoding_spikes}) phase->assign(3, {});
   only.encoding_spikes[2] = only.decoding_spikes[2] = like;
   only.decoding_spikes[2].times = {(only.edges[0] + only.edges[1]) / 2};
-  if (decoder.path == Path::two_hop) {  // which one spike alone would not take
+  if (decoder.path == Path::two_hop) {  // a single spike would not take it
     constexpr std::size_t known = 200, heard = 40;
     only.encoding_spikes[0] = {std::vector<double>(known, at), std::vector<double>(4 * known)};
     only.decoding_spikes[0] = {std::vector<double>(heard, only.edges[2]),
@@ -230,8 +230,8 @@ TEST_P(Invariant, ASpikeLikeTheOnlyOneKnownHasThePeakOfTheKernels) {
               decoder.per_spike);
 }
 
-// One that has a single mark, which is heard; then one that is heard and has none, and one with
-// neither.
+// One electrode has a single mark, which is decoded; then one has a decoding spike but no mark, and
+// one has neither.
 TEST_P(Invariant, ElectrodesWithoutSpikesAddTheFloorOrNothing) {
   const std::vector<double> mark = {100, 120, 140, 160};
   Input sparse = input();

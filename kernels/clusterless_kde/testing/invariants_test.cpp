@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold of a decoder whatever its numbers are, for every variant on the host: what holds
-// of all decoders, and what is seen here alone.
+// Invariants of every decoder, for every variant on the host, and some that are only tested here.
 #include <gtest/gtest.h>
 #include <xmmintrin.h>
 
@@ -60,7 +59,7 @@ class EveryWay : public ::testing::TestWithParam<Way> {
     for (std::size_t k = 0; k < out.size(); ++k) out[k] -= last[k % last.size()];
     return out;
   }
-  // One that is decoded densely, and for those who have the choice one that goes through nodes.
+  // A size decoded on the dense path, and for variants with a choice one that goes through nodes.
   std::vector<Size> sizes() const {
     if (way.variant == Variant::reference) return {Size::small};
     return {Size::small, Size::medium};
@@ -77,7 +76,7 @@ TEST_P(EveryWay, AnEvenRunIsEvenlyOccupied) {
   for (std::size_t p = 100; p < 400; ++p) EXPECT_NEAR(o[p], 0.01, 1e-5) << p;
 }
 
-// What decodes finds its model made; steps of both variants do the same.
+// A decode finds its model made; steps of both variants do the same work.
 TEST_P(EveryWay, OnlyEncodeAndTotalEncodeInAStep) {
   const auto encodes = [&](Factory make) {
     const auto backend = open_backend("host");
@@ -120,7 +119,7 @@ TEST_P(EveryWay, BlocksAndTilesChangeRoundingAlone) {
   }
 }
 
-// All spikes of all electrodes in one row: hundreds, where single ones are otherwise looked at.
+// All spikes of all electrodes in one row: hundreds, where other tests check single ones.
 TEST_P(EveryWay, ARowIsTheSumOfItsSpikes) {
   for (const Size size : sizes()) {
     Input input = make_input({.size = size, .marks = Marks::cells});
@@ -164,7 +163,7 @@ TEST(SparseElectrodes, OfMediumSizeGoThroughNodesInSinglePrecision) {
   EXPECT_EQ(path(shape(input), Precision::f32), Path::two_hop);
 }
 
-// Nobody was there, and no kernel reaches it even in double.
+// The animal never was there, and no kernel reaches the place even in double.
 TEST_P(EveryWay, APlaceOutOfAllReachIsFlooredAndHasTheLeastGround) {
   Input input = golden::input();
   input.places.push_back(500);
@@ -192,8 +191,8 @@ TEST_P(EveryWay, AnAnimalOutOfAllReachIsFlooredAndHasNoGround) {
   }
 }
 
-// A denormal number costs some CPUs a hundred cycles. What a thread met is in its flags; a loop
-// that flushes gives back the flags that it found.
+// A denormal costs some CPUs a hundred cycles. The thread's flags tell whether it met one; a loop
+// that flushes restores the flags it found.
 TEST(SinglePrecision, MeetsNoDenormalNumbersInAStep) {
   constexpr unsigned flags = _MM_EXCEPT_DENORM | _MM_EXCEPT_UNDERFLOW;
   for (const Way& way : {ways[0], ways[2]})
@@ -213,7 +212,7 @@ TEST(SinglePrecision, MeetsNoDenormalNumbersInAStep) {
 }
 
 // Far enough for single precision to lose all kernels, near enough for their ratio to matter. The
-// reference computes in whatever precision it is asked for.
+// reference computes in the requested precision.
 TEST(RangeFallback, DecodesAPlaceOutOfSinglePrecisionsReach) {
   Input input = golden::input();
   input.places.push_back(60);

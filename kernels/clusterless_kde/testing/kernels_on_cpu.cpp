@@ -64,7 +64,7 @@ void add_hop_b(EmulatedKernels& kernels) {
   tiling.place_tiles = tiles;
   kernels.add(*DecodeKernels<T, V>(tiling, 1, 1, {}).hop_b, &on_cpu::hop_b<T, V, bins, tiles>);
 }
-// Of every arithmetic: a track, dense and in two hops. tiles: of 16 rows per warp.
+// For every arithmetic: a track, dense and in two hops. tiles: of 16 rows per warp.
 template <class T, class V, int tiles, int nodes>
 void add_decoding(EmulatedKernels& kernels) {
   add_hop_a<T, V, HopA{.features = 3, .row_tiles = tiles}>(kernels);
@@ -93,7 +93,7 @@ void add_locals(EmulatedKernels& kernels) {
   add_local<T, 4, 1>(kernels);
   add_local<T, 4, 2>(kernels);
 }
-// Of the arithmetic that f32 stands for: everything else that options ask for.
+// For the arithmetic of label f32: everything else that options can request.
 void add_options(EmulatedKernels& kernels) {
   using T = float;
   using V = SplitBf16;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: an emulated device that knows kernels of the optimized variant, those of the
-// configurations that tests ask for.
+// For tests: an emulated device with the optimized variant's kernels, in the configurations that
+// tests use.
 #pragma once
 
 #include <memory>

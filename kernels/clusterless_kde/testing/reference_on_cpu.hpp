@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: an emulated device that knows the kernels of the reference.
+// For tests: an emulated device with the reference's kernels.
 #pragma once
 
 #include <memory>

@@ -33,7 +33,7 @@ struct Way {
   std::string_view name = {};
   Variant variant = Variant::reference;
   Arithmetic arithmetic = Arithmetic::f32;
-  double per_spike = 1e-4;  // error of a spike's likelihood that is allowed
+  double per_spike = 1e-4;  // allowed error of a spike's likelihood
 
   Options with(Options options) const {
     options.arithmetic = arithmetic;
@@ -64,9 +64,9 @@ inline std::vector<double> decode(const Way& way, const Input& input, const Opti
   return compute(make_decode, way, input, options);
 }
 
-// Of one electrode whose likelihoods at place 63, the last of the first run of 64, are just above
-// the floor: from 32 spikes near it with other marks. 624 with the decoded ones' marks are known so
-// many bandwidths beyond.
+// One electrode whose likelihoods at place 63, the last of the first run of 64, are just above the
+// floor, from 32 spikes near it with other marks. 624 spikes with the decoded marks lie
+// `bandwidths` beyond.
 inline Input known_near_and_beyond(double bandwidths) {
   Input input = make_input({.size = Size::hpc1d,
                             .marks = Marks::cells,
@@ -84,15 +84,14 @@ inline Input known_near_and_beyond(double bandwidths) {
   return one_spike_per_row(input, 30);
 }
 
-// Where each of those beyond adds less than a cut in single precision lets one spike add, and all
-// of them together more than it lets all.
+// The distance at which each of those beyond adds less than a single-precision cut allows one
+// spike, and all of them together more than it allows in total.
 inline double where_all_matter(const Input& input) {
   return std::sqrt(2 * (0.5 - std::log(cut_part<float>) - lowest_floor(input)));
 }
 
-// Of one electrode on which a mark is known and others are heard that are ever farther from it, in
-// steps that single precision holds. Their bandwidth is so narrow that what is e^-48 of the peak
-// comes through the floor.
+// One electrode with one encoded mark and decoding marks ever farther from it, in steps that single
+// precision holds. Their bandwidth is so narrow that e^-48 of the peak is still above the floor.
 inline Input heard_farther_and_farther() {
   constexpr double step = 1. / 4096;
   Input input = make_input({.size = Size::tiny, .encoding_spikes = 1, .decoding_spikes = 1});
@@ -122,7 +121,7 @@ inline std::unique_ptr<Computation> make_unit(Backend& backend, Unit unit, const
   return factories[static_cast<int>(unit)](backend, Variant::optimized, input, options);
 }
 
-// result() after so many steps on an emulated device of its own.
+// result() after `steps` steps on a fresh emulated device.
 inline std::vector<double> emulated_result(Unit unit, const Input& input,
                                            const Options& options = {}, Emulation emulation = {},
                                            int steps = 1) {
@@ -148,8 +147,8 @@ struct ArenaShape {
   std::int64_t rows = 0, bins = 0;  // T, P
   std::int64_t encoding = 0, decoding = 0;
 };
-// Values that are alive at most while an electrode is decoded, each array rounded up to 256 bytes:
-// max{TP + 3 nP, 3 TP + nP + 2 mP} of the eager program, whose result has a second buffer of TP.
+// The most values alive while an electrode is decoded, each array rounded up to 256 bytes: max{TP +
+// 3 nP, 3 TP + nP + 2 mP} for the eager program, whose result has a second buffer of TP.
 inline std::int64_t live_values(const ArenaShape& shape, std::int64_t value_bytes) {
   const auto array = [&](std::int64_t size) {
     const std::int64_t step = 256 / value_bytes;
@@ -170,7 +169,7 @@ inline std::int64_t decode_live_values(const Shape& shape, std::int64_t value_by
 }
 
 // The published matrix-product path in f32, one block per electrode, with its defect: where the
-// product underflows the floor takes the place of the marginal, and ln r - ln o is added to it.
+// product underflows the floor replaces the marginal, and ln r - ln o is added to it.
 inline std::vector<double> with_floored_marginals(const Input& input) {
   const Encoding model = oracle_encoding(input);
   const std::int64_t bins = input.bins();

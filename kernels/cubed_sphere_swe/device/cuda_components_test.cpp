@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a tendency in both device variants: what they compute, on the emulated device, and
-// what they cost, on the dry one.
+// The parts of a tendency in both device variants: results on the emulated device, costs on the dry
+// one.
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -66,7 +66,7 @@ TEST_P(EmulatedPart, SinglePrecisionStaysCloseToDouble) {
   problem.options.precision = Precision::f32;
   const double apart = largest_difference(after(1, variant, problem), in_double);
   EXPECT_LT(apart, 2e-6 * largest(in_double));
-  EXPECT_GT(apart, 1e-12 * largest(in_double));  // else it was not single precision
+  EXPECT_GT(apart, 1e-12 * largest(in_double));  // proves single precision
 }
 
 TEST_P(EmulatedPart, BeginsAgainWithTwiceItsInputs) {
@@ -79,7 +79,8 @@ class EmulatedPartPair : public testing::TestWithParam<Part> {};
 INSTANTIATE_TEST_SUITE_P(Parts, EmulatedPartPair, testing::ValuesIn(parts),
                          [](const auto& made) { return made.param.name; });
 
-// Nine is the least odd size, 13 is odd in one tile, 31 fills two tiles along x1 to the last row.
+// Nine is the smallest odd size, 13 is odd in one tile, 31 fills two tiles along x1 to the last
+// row.
 TEST_P(EmulatedPartPair, VariantsAgreeAtOddSizes) {
   for (const int n : {9, 13, 31}) {
     SCOPED_TRACE(n);
@@ -90,7 +91,7 @@ TEST_P(EmulatedPartPair, VariantsAgreeAtOddSizes) {
   }
 }
 
-// Where a line of vertices, a panel and all borders are several blocks in either variant.
+// A line of vertices, a panel and all borders take several blocks in either variant.
 TEST_P(EmulatedPartPair, VariantsAgreeWhereALineIsSeveralBlocks) {
   const Problem problem = random_part(GetParam().component, 130);
   const auto reference = after(1, Variant::reference, problem);

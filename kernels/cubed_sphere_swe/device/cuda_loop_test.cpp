@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops of steps on a device: however they are launched they compute the same, and their masses
-// stay where they belong.
+// Loops of steps on a device: every launch mode gives the same result, and masses stay on the
+// device or host as requested.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -79,13 +79,14 @@ TEST_P(EmulatedLoop, MassStaysToRounding) {
     for (const Diagnostics diagnostics :
          {Diagnostics::none, Diagnostics::device, Diagnostics::host}) {
       const bool many_at_once = launch == Launch::graph || launch == Launch::persistent;
-      if (many_at_once && diagnostics == Diagnostics::host) continue;  // the host is not asked
+      if (many_at_once && diagnostics == Diagnostics::host) continue;  // not supported
       SCOPED_TRACE(text(static_cast<int>(launch), " ", static_cast<int>(diagnostics)));
       EXPECT_LE(mass_drift_after(1, GetParam(), loop_problem(9, 2, launch, diagnostics)), 1e-14);
     }
 }
 
-// The drift after each of so many steps, by loops of one, which keep the start's mass and the last.
+// The drift after each of `steps` steps, by loops of one step, which keep the start's mass and the
+// last.
 std::vector<double> drifts_of_steps(Variant variant, Problem problem) {
   const int steps = std::exchange(problem.options.steps, 1);
   const auto backend = emulated(variant);
@@ -98,10 +99,10 @@ std::vector<double> drifts_of_steps(Variant variant, Problem problem) {
   return drifts;
 }
 
-// In f32, where drifts go up and down, and each stage of a step has another: as many steps as end
-// with the largest, and more.
+// In f32, where drifts rise and fall, and each stage of a step has another: the steps end with the
+// largest drift, and continue beyond.
 TEST_P(EmulatedLoop, TellsTheLargestDriftOfAllItsStepsHoweverItIsLaunched) {
-  const bool is_reference = GetParam() == Variant::reference;  // whose steps take longer
+  const bool is_reference = GetParam() == Variant::reference;  // its steps take longer
   Problem problem = loop_problem(8, is_reference ? 3 : 7, Launch::host, Diagnostics::device);
   problem.options.precision = Precision::f32;
   problem.dt /= 2;
@@ -115,7 +116,7 @@ TEST_P(EmulatedLoop, TellsTheLargestDriftOfAllItsStepsHoweverItIsLaunched) {
       for (const Diagnostics diagnostics : {Diagnostics::device, Diagnostics::host}) {
         const bool reads_back = diagnostics == Diagnostics::host;
         if (reads_back && (is_reference || launch != Launch::host)) continue;
-        if (is_reference && launch == Launch::graph_step) continue;  // the host's way of one step
+        if (is_reference && launch == Launch::graph_step) continue;  // the host's single steps
         SCOPED_TRACE(text(static_cast<int>(launch), " ", static_cast<int>(diagnostics)));
         problem.options.steps = static_cast<int>(steps);
         problem.options.launch = launch;
@@ -190,7 +191,7 @@ TEST_P(EmulatedOptions, TheUpstreamMetricGivesItsPublishedNorm) {
   EXPECT_NEAR(norm(tendency.h), 177.3944206342172, 177.4e-13);
 }
 
-// More tiles than blocks, blocks of which some have one tile more than others, and both orders.
+// More tiles than blocks, some blocks with one tile more than others, and both orders.
 TEST(EmulatedPersistentLoop, SharesItsTilesAmongFewBlocks) {
   const Problem one_by_one = random_problem(Unit::rk4_step, 20);
   const Problem loop = loop_problem(20, 1, Launch::persistent, Diagnostics::device);
@@ -275,7 +276,7 @@ TEST_P(DryLoop, KernelsStayBelow97RegistersAndDoNotSpill) {
   }
 }
 
-// Its blocks read what other blocks wrote since it began, which the read-only cache need not show.
+// Its blocks read what other blocks wrote since it began, which the read-only cache may not show.
 TEST_P(DryLoop, ThePersistentKernelReadsNothingThroughTheReadOnlyCache) {
   const DryRun cost(GetParam(), Variant::optimized, loop_problem(24, 2, Launch::persistent));
   const Compiled& program = *cost.backend->compiler->programs().front();
@@ -289,7 +290,7 @@ TEST_P(DryLoop, ThePersistentKernelReadsNothingThroughTheReadOnlyCache) {
     if (function.kind == KernelKind::loop) {
       EXPECT_FALSE(found);
     } else if (function.expression == "stage<double>") {
-      EXPECT_TRUE(found);  // which may use it, and does: the search finds something
+      EXPECT_TRUE(found);  // may use it and does, so the search works
     }
   }
 }

@@ -22,7 +22,7 @@
 namespace holdfast::cubed_sphere_swe {
 namespace {
 
-// What Metric<T, source> of optimized_stage.cuh reads.
+// The table in the layout of Metric<T, source> in optimized_stage.cuh.
 template <class T>
 std::vector<T> metric_row(int n, const Options& options) {
   std::vector<T> row;
@@ -63,7 +63,7 @@ class Optimized final : public Computation {
     const std::vector<T> start = joined<T>(problem.start);
     states_.emplace_back(backend, start, "state");
     const int others = unit_ == Unit::rhs ? 1 : classical_ ? 3 : 2;
-    // After an odd number of Horner's steps the third array is the state.
+    // After an odd number of Horner steps the third array holds the state.
     const auto site = [&](int number) {
       return unit_ == Unit::rhs ? "result" : number == 2 && !classical_ ? "state" : "stages";
     };
@@ -157,7 +157,7 @@ class Optimized final : public Computation {
     }
   }
 
-  // Where steps swap arrays, an odd number of them needs a graph for either order.
+  // If steps swap arrays, an odd number of them needs a graph for either order.
   void record(int steps) {
     const int recordings = classical_ || steps % 2 == 0 ? 1 : 2;
     for (int i = 0; i < recordings; ++i)
@@ -212,8 +212,7 @@ class Optimized final : public Computation {
     if (options_.diagnostics == Diagnostics::host) mass_->read_newest();
   }
 
-  // The tendency is continuous, so h - A h of the start stays as it is; states here carry A h
-  // alone.
+  // The tendency is continuous, so h - A h of the start never changes; states here hold A h alone.
   void keep_jump(const std::vector<double>& h) {
     const std::vector<double> continuous = project(n_, h);
     for (std::size_t i = 0; i < h.size(); ++i)

@@ -15,8 +15,8 @@
 namespace holdfast::cubed_sphere_swe {
 namespace {
 
-// Of each side of each panel the side that it meets, 4 panel + side, with 24 more where the points
-// run the other way.
+// For each side of each panel the side that it meets, as 4 panel + side, plus 24 if the points run
+// in opposite directions.
 std::vector<std::int32_t> meeting_sides() {
   std::vector<std::int32_t> meets(24);
   for (const Edge& edge : edges()) {
@@ -28,7 +28,7 @@ std::vector<std::int32_t> meeting_sides() {
   return meets;
 }
 
-// What `contravariant` of optimized_parts.cuh reads.
+// The table in the layout of `contravariant` in optimized_parts.cuh.
 std::vector<double> raising_metric(int n, MetricSign q12) {
   const MetricTables tables = metric_tables(n, q12);
   std::vector<double> row;
@@ -61,7 +61,7 @@ class OptimizedPart final : public Computation {
  private:
   using Launches = std::function<void()>;
 
-  // Puts the inputs in place.
+  // Uploads the inputs and returns the launches of the part.
   Launches prepared(const Problem& problem) {
     switch (problem.component.kind) {
       case Component::Kind::operator_apply:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both device variants: what they cost, on the dry device, and what they compute, on the emulated
-// one.
+// Both device variants: costs on the dry device, results on the emulated one.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -165,7 +164,7 @@ TEST_P(EmulatedCubedSphere, ResultBeforeAnyStepIsTheStart) {
             1e-15);
 }
 
-// n = 24, 32 and 35 divide into tiles of different shapes: 32 is one vertex more than two tiles
+// n = 24, 32 and 35 divide into tiles of different shapes: 32 has one vertex more than two tiles
 // hold, 35 is odd.
 TEST_P(EmulatedCubedSphere, AgreesWithTheHostWhereverTilesMeet) {
   for (const int n : {24, 32, 35}) {
@@ -214,11 +213,11 @@ TEST_P(EmulatedCubedSphere, SinglePrecisionStaysCloseToDouble) {
   problem.options.precision = Precision::f32;
   const double apart = largest_difference(after(1, GetParam(), problem), in_double);
   EXPECT_LT(apart, 1e-5);
-  EXPECT_GT(apart, 1e-9);  // else it was not single precision
+  EXPECT_GT(apart, 1e-9);  // proves single precision
 }
 
-// Exact on paper either way, but with an unprojected base the copies of a border point drift apart
-// with every step, and precision goes with them.
+// Both are exact on paper, but with an unprojected base the copies of a border point drift apart
+// with every step, and precision is lost.
 TEST(EmulatedOptimizedCubedSphere, AStageAddsToTheProjectedBase) {
   constexpr int n = 8;
   const std::vector<double> base = joined<double>(initial_state({n}, Start::random));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mass of a state on a device, and the drift that a history of masses tells.
+// The mass of a state on a device, and the drift of a history of masses.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,7 +25,7 @@ TEST(MassLog, TellsTheLargestDriftFromTheStart) {
   EXPECT_TRUE(std::isnan(mass_drift({1, std::nan(""), 1})));
 }
 
-// Two states in a history, of which the second drifts from the first.
+// A history of two states, the second of which has drifted from the first.
 class DeviceMass : public testing::Test {
  protected:
   explicit DeviceMass(int size = 13) : n(size) {}

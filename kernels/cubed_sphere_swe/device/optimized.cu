@@ -27,7 +27,7 @@
 // Floor: 234 MB per step at 4.3 TB/s, 54 us; at n <= 96 four graph nodes of about 4 us each.
 // Measured there at first, in one process: at n = 48 a step takes 26.2 us launched by the host and
 // 23.3 in a recorded loop, at n = 96 37.2 and 33.9, in f32 at n = 48 25.9; at n = 384 197 us, three
-// and a half floors, while other programs were compiled beside it. A stage alone takes 5.3 us at
+// and a half floors, while other programs were being compiled. A stage alone takes 5.3 us at
 // n = 48 and 8.1 at n = 96. A graph node costs 0.75 us and a barrier of the grid 1.15, so that
 // `loop` does not win at n = 48: 24.7 us; `on_the_fly` takes 29.9 there, `classical` 28.0. The mass
 // on the device costs 17 % of a step at n = 48.
@@ -64,10 +64,10 @@ __device__ inline double tile_mass(const T* h, const Metric<T, source>& metric, 
   return mass;
 }
 
-// All stages of `steps` steps. A cooperative launch: whoever ends a stage waits for all others, and
-// each block has the same tiles in every stage. States change while it runs, so that none of them
-// is read through __restrict__: such loads need not see what other blocks wrote. Stage and tile lie
-// in shared memory, because they would take registers from phase to phase.
+// All stages of `steps` steps. A cooperative launch: a block that ends a stage waits for all
+// others, and each block has the same tiles in every stage. States change while it runs, so none is
+// read through __restrict__: such loads need not see other blocks' writes. Stage and tile are in
+// shared memory, because they would occupy registers across phases.
 template <class T, MetricSource source = table, RungeKutta method = horner>
 __global__ void __maxnreg__(96)
     loop(const __grid_constant__ swe::LoopStages<T> stages, const T* metric, const int* neighbours,
@@ -86,7 +86,7 @@ __global__ void __maxnreg__(96)
     for (int k = 0; k < swe::stages_per_step; ++k) {
 #pragma unroll 1
       for (int at = first; at < end; ++at) {
-        __syncthreads();  // the last tile's values have been read
+        __syncthreads();  // the previous tile's values have been read
         if (threadIdx.x == 0) {
           stage = stages.of_step[step % 2][k];
           tile =
@@ -95,7 +95,7 @@ __global__ void __maxnreg__(96)
         __syncthreads();
         stage_tile<T, source, method, true>(fields, stage, tile, metric, neighbours, n);
         if (history.masses && k + 1 == swe::stages_per_step) {
-          __syncthreads();  // all of the tile is written
+          __syncthreads();  // the whole tile is written
           mass += tile_mass(stage.out, Metric<T, source>{metric, n}, tile, n);
         }
       }
@@ -116,7 +116,7 @@ __global__ void __maxnreg__(96)
   }
 }
 
-// The mass of a state, which may be one-sided. h: [6, n+1, n+1]. Block: MASS_THREADS.
+// The mass of a state, possibly one-sided. h: [6, n+1, n+1]. Block: MASS_THREADS.
 template <class T, MetricSource source = table>
 __global__ void mass(const T* h, const T* metric_row, swe::MassHistory history, int n) {
   const Metric<T, source> metric = {metric_row, n};
@@ -127,7 +127,7 @@ __global__ void mass(const T* h, const T* metric_row, swe::MassHistory history, 
   });
 }
 
-// h <- A h, in place: the copy with the least index writes all of them. One thread per row of the
+// h <- A h, in place: the copy with the lowest index writes all of them. One thread per row of the
 // neighbour table. h: [6, n+1, n+1].
 template <class T>
 __global__ void project(T* h, const int* neighbours, int n) {

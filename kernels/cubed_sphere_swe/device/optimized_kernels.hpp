@@ -32,7 +32,7 @@ inline LaunchShape one_thread_per_border_point(int n) {
   return {.grid = {blocks(24 * (static_cast<std::size_t>(n) + 1), threads)}, .block = {threads}};
 }
 
-// All from one program: sizes, time step and step count are arguments, so that one serves them all.
+// One program for all: sizes, time step and step count are arguments.
 template <class T>
 struct OptimizedKernels : KernelList {
   explicit OptimizedKernels(const Options& options) : options_(options) {}
@@ -48,7 +48,7 @@ struct OptimizedKernels : KernelList {
   }
 
  private:
-  // "stage<double>", or "stage<double, on_the_fly, classical>" where an option is not the default.
+  // "stage<double>", or "stage<double, on_the_fly, classical>" if an option is not the default.
   std::string specialised(std::string_view kernel) const {
     std::string arguments = precision_of<T> == Precision::f32 ? "float" : "double";
     const bool computed = options_.metric == MetricSource::on_the_fly;
@@ -58,7 +58,7 @@ struct OptimizedKernels : KernelList {
     return text(kernel, "<", arguments, ">");
   }
 
-  Options options_;  // before the kernels, which it names
+  Options options_;  // declared before the kernels, whose names use it
 
  public:
   Listed<const T*, const T*, T*, T*, const T*, const int*, int, Slopes<T>, Slopes<T>> stage{

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to optimized.cu: the parts of a tendency, each as one kernel. `stage` fuses them all;
-// these show what each would cost alone.
+// these show the cost of each alone.
 #pragma once
 
 #include "cubed_sphere_swe/device/optimized_stage.cuh"
 
-// The vertex or centre (i, j) of its panel that a thread has. Grid: x2, x1, panels; block: two
-// axes.
+// A thread's vertex or centre (i, j) of its panel. Grid: x2, x1, panels; block: two axes.
 struct GridPoint {
   int panel = blockIdx.z;
   int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
@@ -131,9 +130,9 @@ __global__ void __launch_bounds__(THREADS)
   });
 }
 
-// What `penalise` reads: the velocity, the mass flux, tan x at vertices [n+1], and of each side of
-// each panel [24] the side that it meets, 4 panel + side, with 24 more where the points run the
-// other way.
+// Inputs of `penalise`: the velocity, the mass flux, tan x at vertices [n+1], and for each side of
+// each panel [24] the side that it meets, as 4 panel + side, plus 24 if the points run in opposite
+// directions.
 template <class T>
 struct Border {
   const T *v1, *v2, *u1, *u2, *tangents;
@@ -145,7 +144,7 @@ struct Border {
 // extrapolated to point k of the side. Sides: N, E, S, W.
 template <class T>
 __device__ inline T extrapolated(const T* field, int side, int k, int n) {
-  const int inwards = side % 2 == 1 ? n + 1 : 1;  // from a centre to the next
+  const int inwards = side % 2 == 1 ? n + 1 : 1;  // from one centre to the next
   const T* first = field + (side % 2 == 1 ? k : k * n) + (side < 2 ? (n - 1) * inwards : 0);
   const int step = side < 2 ? -inwards : inwards;
   return swe::extrapolate(first[0], first[step], first[2 * step]);
@@ -184,7 +183,7 @@ __device__ inline T side_penalty(const Border<T>& border, int panel, int side, i
 }
 
 // divergence [6, n+1, n+1] += strength times the penalties of all sides. One thread per border
-// point: a corner's two sides are added by the one that has it as an end of E or W.
+// point; for a corner, the thread that has it as an end of E or W adds both sides.
 template <class T>
 __global__ void penalise(const T* v1, const T* v2, const T* u1, const T* u2, const T* tangents,
                          const int* meets, T* divergence, int n, T strength) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to optimized.cu: what its kernels are made of. Rows of operators, parts of a panel, the
-// metric, and one stage of a step on one tile.
+// Private to optimized.cu: the building blocks of its kernels. Rows of operators, parts of a panel,
+// the metric, and one stage of a step on one tile.
 #pragma once
 
 #include "cubed_sphere_swe/problem/formulas.hpp"
@@ -21,8 +21,8 @@ constexpr int gradient_before = 1, gradient_after = 2,
 template <class T>
 __constant__ swe::Operators<T> operators = swe::make_operators<T>();
 
-// One row of an operator applied to taps that are `pitch` apart. The fifth coefficient of an
-// interior row is zero and its tap may lie outside the tile or the field.
+// One row of an operator applied to taps with stride `pitch`. The fifth coefficient of an interior
+// row is zero and its tap may lie outside the tile or the field.
 template <class T, int classes>
 __device__ inline T apply(const T (&table)[classes][5], int row_class, const T* taps, int pitch) {
   const T* row = table[row_class];
@@ -31,8 +31,8 @@ __device__ inline T apply(const T (&table)[classes][5], int row_class, const T* 
   return row_class == classes / 2 ? four : four + row[4] * taps[4 * pitch];
 }
 
-// Row of the neighbour table of a border point, -1 inside. A corner has equal rows under both its
-// sides.
+// Row of a border point in the neighbour table, -1 for an interior point. A corner has equal rows
+// under both its sides.
 __device__ inline int border_row(int panel, int i, int j, int n) {
   const int side = i == n ? 1 : i == 0 ? 3 : j == n ? 0 : j == 0 ? 2 : -1;  // N, E, S, W
   return side < 0 ? -1 : (panel * 4 + side) * (n + 1) + (side % 2 == 1 ? j : i);
@@ -48,7 +48,7 @@ __device__ inline T height(const T* h, const int* neighbours, int panel, int i, 
 
 enum MetricSource { table, on_the_fly };
 
-// The metric at a panel's points, from tables or from tangents; all panels have the same.
+// The metric at a panel's points, from tables or from tangents; the same for all panels.
 template <class T, MetricSource source>
 struct Metric;
 
@@ -91,7 +91,8 @@ struct Metric<T, on_the_fly> {
   }
 };
 
-// Vertices [top, bottom) x [left, right) of a panel of m x m: one of rows x columns even parts.
+// Vertices [top, bottom) x [left, right) of a panel of m x m, divided evenly into rows x columns
+// tiles.
 struct Tile {
   int panel, top, bottom, left, right;
 };
@@ -100,8 +101,8 @@ __device__ inline Tile tile_at(int panel, int row, int rows, int column, int col
           (column + 1) * m / columns};
 }
 
-// The same value, of which the compiler knows nothing: what is computed from it in a loop is
-// computed anew each time, where otherwise it would wait in registers from one turn to the next.
+// Returns the value, hidden from the optimiser: what a loop computes from it is recomputed each
+// time instead of occupying registers across iterations.
 __device__ inline int opaque(int value) {
   asm volatile("" : "+r"(value));
   return value;
@@ -129,8 +130,8 @@ struct Part {
 
 enum RungeKutta { horner, classical };
 
-// What a block shares while it has a tile: h, the velocities (in their place the mass fluxes, when
-// they are known), and the velocities interpolated to vertices. Each with its margin.
+// A block's shared fields of a tile: h, the velocities (later overwritten by the mass fluxes), and
+// the velocities interpolated to vertices. Each with its margin.
 template <class T>
 struct TileFields {
   static constexpr int h_width = tile_columns + gradient_reach, u1_width = tile_columns + far_reach,
@@ -143,8 +144,8 @@ struct TileFields {
   T w2[(tile_rows + far_reach) * w2_width];
 };
 
-// Where a tile's parts begin and end, and where its fields hold the panel's point (i, j). Each
-// phase makes its own: what lives across a barrier costs registers.
+// Bounds of a tile's parts, and the position of the panel's point (i, j) in its fields. Each phase
+// makes its own: what lives across a barrier costs registers.
 template <class T, bool repeated>
 struct TileView {
   using Fields = TileFields<T>;
@@ -235,7 +236,7 @@ __device__ inline void interpolate(const TileView<T, repeated>& view, const T* w
   });
 }
 
-// u1, u2 in place of v1, v2.
+// Replaces v1, v2 by u1, u2.
 template <class T, bool repeated>
 __device__ inline void form_fluxes(const TileView<T, repeated>& view, const T* u1_factors,
                                    const T* u2_factors) {
@@ -252,7 +253,7 @@ __device__ inline void form_fluxes(const TileView<T, repeated>& view, const T* u
   });
 }
 
-// What the last phase takes from global memory for a thread's points.
+// Global operands of the last phase for a thread's points.
 template <class T>
 struct Base {
   static constexpr int count = Part<tile_rows, tile_columns>::count;
@@ -263,7 +264,7 @@ template <RungeKutta method, class T, bool repeated>
 __device__ inline void update(const TileView<T, repeated>& view, const swe::StageArrays<T>& stage,
                               const Base<T>& base) {
   const int n = view.n, m = view.m;
-  // Of a point at `at` of its array, whose base is `from` and whose tendency is `change`.
+  // Updates the point at `at` of its array, with base `from` and tendency `change`.
   const auto advance = [&](int at, T from, T change, T slope, T share) {
     stage.out[at] = from + slope * change;
     if constexpr (method == classical)
@@ -289,8 +290,8 @@ __device__ inline void update(const TileView<T, repeated>& view, const swe::Stag
   });
 }
 
-// One stage on one tile. What a phase needs from global memory is fetched ahead of the barrier
-// before it. `repeated`: inside a loop. neighbours: [6 panels, 4 sides, n+1, 2].
+// One stage on one tile. A phase's global operands are fetched ahead of the barrier before it.
+// `repeated`: inside a loop. neighbours: [6 panels, 4 sides, n+1, 2].
 template <class T, MetricSource source, RungeKutta method, bool repeated>
 __device__ inline void stage_tile(TileFields<T>& fields, const swe::StageArrays<T>& stage,
                                   const Tile& tile, const T* metric_row, const int* neighbours,

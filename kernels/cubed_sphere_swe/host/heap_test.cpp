@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step takes from the heap, which no ledger counts: no row of its grid.
+// The heap use of a step, which the ledger does not count, is less than a row of its grid.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct Heap : testing::TestWithParam<Variant> {
   static constexpr Size size = {48};
   static void expect_less_than_a_row(std::unique_ptr<Computation> computation) {
     const std::size_t before = heap::taken;
-    for (int i = 0; i < 2; ++i) computation->step();  // the first could keep what it made
+    for (int i = 0; i < 2; ++i) computation->step();  // the first may keep what it allocated
     EXPECT_LT(heap::taken - before, sizeof(double) * size.n);
   }
   std::unique_ptr<Backend> backend = open_backend("host");

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changed against host_reference.cpp, and what it was measured to bring (f64, on a shared
-// 2-core x86-64-v4 virtual machine). All of it together, interleaved, on two threads: 13.6x faster
-// at n = 96 (median of three runs, 13.6 to 14.8), nearly all of it from the first change. For
-// others: CPU time of one thread without the change over with it, at n = 24, 48, 96, 192.
+// Changes against host_reference.cpp, and their measured gains (f64, on a shared 2-core x86-64-v4
+// virtual machine). All together, interleaved, on two threads: 13.6x faster at n = 96 (median of
+// three runs, 13.6 to 14.8), nearly all of it from the first change. For the others: CPU time of
+// one thread without the change over that with it, at n = 24, 48, 96, 192.
 //
 // - Banded rows, not dense products: 69 operations per point and tendency, not 16 (n + 1).
-// - Penalties folded into the divergence, for F* drops out (README, identities 1 and 2).
-// - Projection made while reading, no pass of its own: 1.08, 1.06, 1.04, 1.02.
+// - Penalties folded into the divergence, because F* drops out (README, identities 1 and 2).
+// - Projection while reading, without a separate pass: 1.08, 1.06, 1.04, 1.02.
 // - Horner's form of RK4: 11 states moved per step, not 16; three states kept, not six. Against
 //   RungeKutta::classical, the same sweeps with an accumulator: 1.27 at n = 48, 1.53 at n = 96.
-// - Whole vectors only: the closures at a row's ends have coefficient vectors of their own.
+// - Whole vectors only: the closures at a row's ends have their own coefficient vectors.
 //   AVX-512 over AVX2: 1.00, 1.08, 1.11, 1.10.
 // - Intermediate fields in rings of eight rows per thread, not whole panels: 0.98, 1.00, 0.98,
-//   0.90. It costs time beyond the cache and is kept for its memory: 27 rows per thread, not
-//   three panels.
-// - One parallel region per step() and parts that any thread may take, no barriers: with seven
+//   0.90. Slower beyond the cache, but kept for its memory: 27 rows per thread, not three panels.
+// - One parallel region per step(), and parts for any thread instead of barriers: with seven
 //   times as many runnable threads as cores the median step at n = 48 took 2.2 ms, not 5.0; the
-//   first quartile is the same. A call too short to be worth waking a thread stays on one: on a
+//   first quartile is the same. A call too short to justify waking a thread stays on one: on a
 //   busy machine a step at n = 24 takes 80 us alone and 160 us shared.
 #include <omp.h>
 
@@ -96,7 +95,7 @@ class HostOptimized final : public Computation {
     return all;
   }
 
-  // Without diagnostics the mass is known at the end alone.
+  // Without diagnostics the mass is only computed at the end.
   std::vector<NamedReading> readings() override {
     if (unit_ != Unit::loop) return {};
     return {{"mass_drift",
@@ -202,7 +201,7 @@ class HostOptimized final : public Computation {
     project_in_place(state(1).h);
   }
 
-  // Each pair and triple of copies is read and written by one iteration.
+  // Each iteration reads and writes all copies of one point.
   void project_in_place(T* h) const {
     const Scope scope("project");
     const FlushToZero<T> flush;
@@ -226,12 +225,12 @@ class HostOptimized final : public Computation {
   double dt_;
   std::function<State(int)> begin_;
   int threads_;
-  bool shared_;  // whether one step of the scheme is enough work for more than one thread
+  bool shared_;  // whether one step is enough work for more than one thread
   int blocks_, scratch_rows_;
-  std::vector<double> offset_;  // what the projection took from the start, given back in result()
+  std::vector<double> offset_;  // h - A h of the start, added back in result()
   Tables<P> tables_;
   Buffer<T> scratch_;
-  std::vector<Field<T>> states_ = {};  // y and the stages'
+  std::vector<Field<T>> states_ = {};  // y and the stages' outputs
   double start_mass_ = 0;
   std::optional<MassWatch<T>> watch_ = {};
   host::HOLDFAST_ISA::Schedule schedule_{panels * blocks_};

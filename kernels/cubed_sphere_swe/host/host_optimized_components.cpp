@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a tendency in their optimized form: banded rows as vectors, all panels and both
-// components of a field in one pass, border points batched through the tables of the sphere. A
-// whole step has no use for them: it makes all of them in one sweep (host_sweep.hpp).
+// The parts of a tendency in optimized form: banded rows as vectors, all panels and both components
+// of a field in one pass, border points batched through the tables of the sphere. A whole step does
+// not use them: it computes everything in one sweep (host_sweep.hpp).
 #include "cubed_sphere_swe/problem/host_components.hpp"
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 
 namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA {
 
-// Eight scratch rows that hold rows k of a field with the latest eight k.
+// Eight scratch rows: a ring that holds the latest eight rows k of a field.
 template <class T>
 class Ring {
  public:
@@ -34,7 +34,7 @@ struct RowOf {
   }
 };
 
-// A derivative per unit spacing, an interpolation as it is: what dx divides is a pass's factor.
+// Derivatives for unit spacing, interpolations as they are: each pass divides by dx in its factor.
 inline std::vector<double> per_spacing(Operator which, int n) {
   std::vector<double> matrix = dense(which, n);
   if (which != Operator::pcv && which != Operator::pvc)

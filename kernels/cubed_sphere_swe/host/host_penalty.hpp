@@ -15,8 +15,8 @@ namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA {
 inline constexpr std::array sides = {Side::north, Side::east, Side::south, Side::west};
 
 // All 24 (n+1) border points at once: first every side's own flux and local flux, then each panel's
-// additions, so that the two of a corner are made by one thread. F* is identity 3's, in each side's
-// own frame: (f - ss f_other) / 2.
+// additions, so that one thread adds both of a corner. F* follows identity 3, in each side's own
+// frame: (f - ss f_other) / 2.
 template <class P>
 class Penalty final : public Shared {
  public:
@@ -56,14 +56,14 @@ class Penalty final : public Shared {
     bool reversed = false;
   };
   static constexpr std::size_t sides_of_all = panels * sides.size();
-  static constexpr int lines_per_side = 3;  // own flux, local flux, velocity along
+  static constexpr int lines_per_side = 3;  // own flux, local flux, tangential velocity
   static std::size_t index(Side side) { return static_cast<std::size_t>(side); }
 
   T* line(int panel, Side side, int which) const {
     const std::size_t row = (panel * sides.size() + index(side)) * lines_per_side + which;
     return lines_.data() + row * row_pitch<T>(n_) + guard<T>;
   }
-  // The border row of the velocity along a side, which is read beyond its ends.
+  // The border row of the tangential velocity, which is read beyond its ends.
   T* border_row(int panel, Side side) const {
     return borders_.data() + (panel * sides.size() + index(side)) * row_pitch<T>(n_) + guard<T>;
   }
@@ -93,8 +93,8 @@ class Penalty final : public Shared {
         add(panel, side);
   }
 
-  // The border value of a field given at centres along the normal: u1, v1 [n, n+1] or u2, v2 [n+1,
-  // n].
+  // The border value of a field defined at centres along the normal: u1, v1 [n, n+1] or u2, v2
+  // [n+1, n].
   T extrapolated(const T* field, int panel, Side side, int k) const {
     const int step = normal_is_x1(side) ? n_ + 1 : 1;
     const std::size_t line_of_k = normal_is_x1(side) ? k : static_cast<std::size_t>(k) * n_;
@@ -141,7 +141,7 @@ class Penalty final : public Shared {
   Field<T> borders_, metric_;
   ToVertices<P> pcv_;
   T strength_;
-  std::vector<double> start_;  // of the sum that penalties are added to
+  std::vector<double> start_;  // the sum to which penalties are added
   std::array<std::array<Partner, 4>, panels> partner_ = {};
 };
 

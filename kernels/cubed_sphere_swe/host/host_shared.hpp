@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the components of the optimized host variant have in common: threads, rows, scratch.
+// Common base of the components of the optimized host variant: threads, rows, scratch.
 #pragma once
 
 #include <omp.h>
@@ -35,7 +35,7 @@ class Shared : public Computation {
   }
 
  protected:
-  // `moved_bytes`: at least, by the form of this implementation.
+  // `moved_bytes`: the minimal traffic of this implementation.
   Shared(const Problem& problem, int blocks, int phases, double moved_bytes)
       : n_(problem.n),
         name_(component_words.of(problem.component.kind)),
@@ -55,7 +55,7 @@ class Shared : public Computation {
   host::HOLDFAST_ISA::Schedule schedule_;
 };
 
-// Row by row of every panel, with scratch rows of each thread's own.
+// Processes every panel row by row, with scratch rows for each thread.
 template <class P>
 class ByRows : public Shared {
  public:
@@ -78,7 +78,7 @@ class ByRows : public Shared {
         scratch_values_(static_cast<std::size_t>(scratch_rows) * row_pitch<T>(problem.n)) {
     if (scratch_rows > 0) scratch_.emplace_back(backend, threads_ * scratch_values_, "scratch");
   }
-  // Rows [begin, end) of the n + 1 that vertices have; a field at centres has one less.
+  // Processes rows [begin, end) of the n + 1 rows of vertices; fields at centres have one row less.
   virtual void rows(int panel, int begin, int end, T* scratch) = 0;
 
   void do_part(int, int panel, int block, int thread) override {

@@ -19,8 +19,8 @@ struct StateView {
   StateView(T* memory, int n) : h(memory), v1(h + height_count(n)), v2(v1 + velocity_count(n)) {}
 };
 
-// What one pass over the panels makes of the tendency: out = factor L(z) alone; out = A base +
-// factor L(z); or that and sum += share factor L(z), which a pass whose z is its base begins.
+// The output of a pass over the panels: out = factor L(z); out = A base + factor L(z); or that and
+// also sum += share factor L(z), where a pass with z == base starts the sum.
 enum class Makes { tendency, state, state_and_sum };
 template <class T>
 struct Pass {
@@ -29,7 +29,7 @@ struct Pass {
   double factor = 0, share = 0;
 };
 
-// Everything a pass reads and no pass writes.
+// Everything that passes only read.
 template <class P>
 struct Tables {
   using T = P::Value;
@@ -75,7 +75,7 @@ class Sweep {
         base_h_(u2_ + pitch_),
         change_(base_h_ + pitch_) {}
 
-  // Rows [begin, end) of h and v2, and those of v1 that exist.
+  // Rows [begin, end) of h and v2, and of v1 where they exist.
   void operator()(int begin, int end) {
     w2_done_ = u1_done_ = hp_done_ = -1;
     for (int i = begin; i < end; ++i) {
@@ -97,7 +97,7 @@ class Sweep {
   std::size_t vertices(int i) const { return static_cast<std::size_t>(i) * (n_ + 1); }
   std::size_t centers(int i) const { return static_cast<std::size_t>(i) * n_; }
 
-  // The first of a block's rows is `first`; rows up to `last` become available.
+  // Makes rows up to `last` available; `first` is the first row needed by the block.
   void need_hp(int first, int last) {
     for (int k = hp_done_ < 0 ? first : hp_done_ + 1; k <= last; ++k)
       load_projected<P>(pass_.z.h, tables_.neighbour.data(), n_, panel_, k, hp_[k]);
@@ -182,7 +182,7 @@ class Sweep {
           [&](int j, auto part) { return scale * apply<part.value>(tables_.dvc, hp + j); });
   }
 
-  // A row of `columns` at `at` of a field.
+  // Writes a row of `columns` values at offset `at` of a field.
   template <class Change>
   void write(const T* base, T* StateView<T>::*field, std::size_t at, int columns,
              Change change) const {
@@ -198,8 +198,8 @@ class Sweep {
       });
   }
 
-  // The sum is updated in place, which the overlap of for_columns forbids: the change waits in a
-  // row.
+  // The sum is updated in place, which the overlap of for_columns forbids, so the change is
+  // buffered in a row.
   template <class Change>
   void write_both(const T* base, T* out, T* sum, int columns, Change change) const {
     for_columns<P>(columns, [&](int j, auto part) { store(change_ + j, change(j, part)); });
@@ -217,7 +217,7 @@ class Sweep {
   int n_, panel_, pitch_;
   Ring<T> w2_, u1_, hp_;
   T *w1_, *u2_, *base_h_, *change_;
-  int w2_done_ = -1, u1_done_ = -1, hp_done_ = -1;  // last row present
+  int w2_done_ = -1, u1_done_ = -1, hp_done_ = -1;  // last computed row
 };
 
 }  // namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA

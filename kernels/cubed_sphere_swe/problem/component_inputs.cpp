@@ -9,7 +9,7 @@
 namespace holdfast::cubed_sphere_swe {
 namespace {
 
-// x *= table, which all panels share
+// x *= table, the same table for every panel
 void scale(std::vector<double>& x, const std::vector<double>& table) {
   for (std::size_t k = 0; k < x.size(); ++k) x[k] *= table[k % table.size()];
 }

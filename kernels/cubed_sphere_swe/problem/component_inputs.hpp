@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the components of a tendency start from, made by the host in double precision.
+// The inputs of a tendency's components, computed by the host in double precision.
 #pragma once
 
 #include <vector>

@@ -18,7 +18,7 @@ std::unique_ptr<Computation> make_reference_part(Backend& backend, const Problem
 template <class T>
 std::unique_ptr<Computation> make_optimized_part(Backend& backend, const Problem& problem);
 
-// The arrays that a part reads and those that are its result, in this order.
+// The input arrays and the result arrays of a part, in this order.
 template <class T>
 class PartArrays {
  public:
@@ -33,7 +33,8 @@ class PartArrays {
     start_.assign(start.begin(), start.end());
     return keep(out_, start, "result");
   }
-  // A result that began with values begins with them again, or with those of this input.
+  // Scales the inputs to those of number `input`, and restores a result that started with values,
+  // scaled likewise.
   void start_again(int input) {
     const double factor = turns_.to(input);
     const auto turn = [=](Buffer<T>& buffer, std::vector<T> values) {
@@ -65,7 +66,7 @@ class PartArrays {
   Turns turns_ = {};
 };
 
-// Whether an operator's result is a field of heights; else it takes one.
+// Whether an operator maps to a field of heights; otherwise it maps from one.
 constexpr bool to_vertices(Operator op) {
   return op == Operator::dcv || op == Operator::pcv || op == Operator::adjoint;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the workload's device variants: what their launchers and tests must spell alike.
+// Private to the workload's device variants: constants and layouts shared by their launchers and
+// tests.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +12,22 @@
 
 namespace holdfast::cubed_sphere_swe {
 
-// Of `stage` in optimized.cu, which knows them as TILE_ROWS, TILE_COLUMNS and THREADS: the most
-// vertices of a tile along x1 and x2, and threads per block.
+// For `stage` in optimized.cu, as TILE_ROWS, TILE_COLUMNS and THREADS: the most vertices of a tile
+// along x1 and x2, and threads per block.
 inline constexpr int tile_rows = 16, tile_columns = 32, stage_threads = 512;
 
-// Of `mass` in both, MASS_THREADS: threads per block, a power of two.
+// For `mass` in both, as MASS_THREADS: threads per block, a power of two.
 inline constexpr int mass_threads = 256;
 
-// Of `contract` in reference.cu, POINTS and PARTS: results per block, and partial sums of each.
+// For `contract` in reference.cu, as POINTS and PARTS: results per block, and partial sums per
+// result.
 inline constexpr int contraction_points = 32, contraction_parts = 8;
 
-// Of `gemm` in reference.cu, GEMM_TILE, GEMM_DEPTH and GEMM_THREADS: rows and columns of C per
-// block, how far along the common axis it goes at a time, threads per block.
+// For `gemm` in reference.cu, as GEMM_TILE, GEMM_DEPTH and GEMM_THREADS: rows and columns of C per
+// block, terms of the common axis per pass, threads per block.
 inline constexpr int gemm_tile = 64, gemm_depth = 16, gemm_threads = 256;
 
-// h, v1, v2 in a row.
+// h, v1, v2, concatenated.
 template <class T>
 std::vector<T> joined(const State& state) {
   std::vector<T> row;

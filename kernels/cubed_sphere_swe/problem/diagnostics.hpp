@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integrals and norms of a state over the sphere. Sums are compensated: a plain serial sum shows
-// 7e-15 of pure summation noise in the mass, more than the scheme itself.
+// Integrals and norms of a state over the sphere. Sums are compensated: a plain serial sum adds
+// 7e-15 of summation noise to the mass, more than the scheme itself.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace holdfast::cubed_sphere_swe {
 
-// Kahan-Babuska (Neumaier): exact to the last bit for the sums made here.
+// Kahan-Babuska (Neumaier): exact to the last bit for the sums formed here.
 class Sum {
  public:
   void add(double value);
@@ -20,7 +20,7 @@ class Sum {
 };
 
 double mass(Size size, std::span<const double> h);  // integral of h; h: [6, n+1, n+1]
-// |mass - start| relative to the latter; absolute where that is zero.
+// |mass - start|, relative to `start` unless that is zero.
 double relative_drift(double mass, double start);
 double energy(Size size, const State& state, MetricSign q12 = MetricSign::correct);
 double area(Size size);  // of the sphere by the scheme's quadrature

@@ -106,7 +106,7 @@ double clenshaw(const std::array<double, degree + 1>& c, double x) {
   return c[0] + x * next - after_next / 2;
 }
 
-// One value per vertex of the sphere, from the vertex's place.
+// One value per vertex of the sphere, as a function of its position.
 template <class Function>
 std::vector<double> everywhere(int n, Function value) {
   const Axis grid = axis(n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact height for every start that has one: a series of Legendre polynomials about the bump's
-// centre, each term oscillating at its own frequency.
+// The exact height for every start that has a closed solution: a series of Legendre polynomials
+// about the bump's centre, each term oscillating at its own frequency.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace holdfast::cubed_sphere_swe {
 
-// h at time t (radians of travel), [6, n+1, n+1]. At t = 0 the start itself, not its series.
+// h at time t (radians of travel), [6, n+1, n+1]. At t = 0 the start itself, not its series. Throws
 // Error{bad_input} for `random`, which has no exact solution.
 std::vector<double> exact_height(Size size, Start start, double t);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scalar mathematics, written once: g++ compiles it for the host, NVRTC for the device. Nothing
-// from the standard, and no square root either: d = sqrt(1 + t1^2 + t2^2) is an argument.
+// The scalar mathematics, compiled by g++ for the host and by NVRTC for the device. Uses nothing
+// from the standard, not even a square root: d = sqrt(1 + t1^2 + t2^2) is an argument.
 #pragma once
 
 #include "runtime/device_code/both.hpp"
@@ -35,7 +35,7 @@ HOLDFAST_BOTH constexpr T dot(Vector<T> a, Vector<T> b) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
-// From a panel's own axes (along t1, along t2, outward) to those all panels share.
+// From a panel's own axes (along t1, along t2, outward) to the common Cartesian axes.
 template <class T>
 HOLDFAST_BOTH constexpr Vector<T> to_world(int panel, Vector<T> v) {
   switch (panel) {
@@ -80,13 +80,13 @@ HOLDFAST_BOTH constexpr Vector<T> velocity(int panel, T t1, T t2, T d, T q12_sig
   return {up1 * a1.x + up2 * a2.x, up1 * a1.y + up2 * a2.y, up1 * a1.z + up2 * a2.z};
 }
 
-// J v^n through the line where x1 (normal_is_x1) or x2 is constant.
+// J v^n across a line of constant x1 (normal_is_x1) or x2.
 template <class T>
 HOLDFAST_BOTH constexpr T flux(Metric<T> m, bool normal_is_x1, T v1, T v2) {
   return normal_is_x1 ? m.jq11 * v1 + m.jq12 * v2 : m.jq12 * v1 + m.jq22 * v2;
 }
 
-// Consensus flux F*: the mean of both sides' velocity vectors, taken through A's edge in A's frame.
+// Consensus flux F*: the flux through A's edge of the mean of both sides' velocity vectors.
 template <class T>
 HOLDFAST_BOTH constexpr T consensus_flux(int panel_a, bool normal_is_x1, T t1, T t2, T d,
                                          T q12_sign, Vector<T> side_a, Vector<T> side_b) {
@@ -96,15 +96,15 @@ HOLDFAST_BOTH constexpr T consensus_flux(int panel_a, bool normal_is_x1, T t1, T
               dot(mean, basis2(panel_a, t1, t2, d)));
 }
 
-// The three copies of a corner, panels ascending: one order of summation makes the copies equal to
-// the last bit.
+// The three copies of a corner, panels ascending: a fixed order of summation makes the copies equal
+// to the last bit.
 template <class T>
 HOLDFAST_BOTH constexpr T corner_mean(T first, T second, T third) {
   return (first + second + third) / 3;
 }
 
-// Projection of one border point from its row of the neighbour table (sphere.hpp): own copy at
-// `own`, others at `first` and, at a corner, `second` (else -1); first < second. h: [6, n+1, n+1].
+// Projection of one border point by its row of the neighbour table (sphere.hpp): own copy at `own`,
+// others at `first` and, at a corner, `second` (else -1); first < second. h: [6, n+1, n+1].
 template <class T>
 HOLDFAST_BOTH constexpr T projected(const T* h, int own, int first, int second) {
   if (second < 0) return (h[own] + h[first]) / 2;
@@ -133,9 +133,9 @@ HOLDFAST_BOTH constexpr T vertex_weight(int row, int n) {
                             : T(1);
 }
 
-// Every row of every operator is five coefficients on consecutive columns. Rows come in few
+// Every row of every operator is five coefficients on consecutive columns. Rows fall into few
 // classes: cv operators (centres -> vertices, [n+1, n]) have 9, vc operators (vertices -> centres,
-// [n, n+1]) have 7; the middle one is the interior. Per unit spacing: derivatives still want 1/dx.
+// [n, n+1]) have 7; the middle one is the interior. For unit spacing: derivatives still need 1/dx.
 inline constexpr int cv_classes = 9, vc_classes = 7;
 
 HOLDFAST_BOTH constexpr int cv_class(int row, int n) {
@@ -222,15 +222,15 @@ HOLDFAST_BOTH constexpr Operators<T> make_operators() {
   return all;
 }
 
-// What a stage multiplies its tendency with, of which the factors -H0/dx and -g/dx are a part.
+// Factors by which a stage multiplies its tendency; they include -H0/dx and -g/dx.
 template <class T>
 struct Slopes {
   T height = 0, velocity = 0;
 };
 
 // One stage of a Runge-Kutta step: out = A base + slopes L z; in the classical method also sum +=
-// shares L z, or sum = A base + shares L z where z is the base. A null base is zero, a null sum is
-// not wanted. Arrays: h [6, n+1, n+1], v1 [6, n, n+1] and v2 [6, n+1, n] in a row, h one-sided.
+// shares L z, or sum = A base + shares L z if z is the base. A null base means zero, a null sum
+// none. Arrays: h [6, n+1, n+1], v1 [6, n, n+1] and v2 [6, n+1, n], concatenated, h one-sided.
 template <class T>
 struct StageArrays {
   const T* z = nullptr;
@@ -240,15 +240,15 @@ struct StageArrays {
   Slopes<T> slopes = {}, shares = {};
 };
 
-// The stages of one step and of the one after it, which may have swapped their arrays.
+// The stages of one step and of the next, whose arrays may be swapped.
 inline constexpr int stages_per_step = 4;
 template <class T>
 struct LoopStages {
   StageArrays<T> of_step[2][stages_per_step] = {};
 };
 
-// Where masses go. `masses` [1 + capacity]: that of the start, then those after the last `capacity`
-// steps, in a ring. `partials`: one per block. `counters`: blocks that have arrived, masses so far.
+// Output of masses. `masses` [1 + capacity]: that of the start, then a ring of those after the last
+// `capacity` steps. `partials`: one per block. `counters`: blocks that have arrived, masses so far.
 struct MassHistory {
   double* masses = nullptr;
   double* partials = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden values of n = 8, start `random`, dt = 1/24, from an independent prototype, each beside
-// what a state has there.
+// Golden values for n = 8, start `random`, dt = 1/24, from an independent prototype, paired with a
+// state's values.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,8 @@ struct GoldenValue {
   double error() const { return std::abs(value - golden) / scale; }
 };
 
-// Relative to the field's largest entry, or to a norm or sum over the field where that is larger.
+// Errors relative to the field's largest entry, or to a norm or sum over the field if that is
+// larger.
 inline GoldenValue golden_value(const char* what, double value, double golden,
                                 std::span<const double> field) {
   return {what, value, golden, std::max(largest(field), std::abs(golden))};
@@ -64,7 +65,7 @@ inline std::vector<GoldenValue> golden_ten_steps(const State& s) {
           {"energy", energy({8}, s), 7.2725675444157805, 7.2725675444157805}};
 }
 
-// After one step() of a component; empty where none is known.
+// Values after one step() of a component; empty if none are known.
 inline std::vector<GoldenValue> golden_component(const Component& part,
                                                  const std::vector<double>& result) {
   const std::size_t half = result.size() / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the host variants: their parts of a tendency, one at a time.
+// Private to the host variants: the factories of single parts of a tendency.
 #pragma once
 
 #include <memory>

@@ -13,9 +13,9 @@
 
 namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA {
 
-// Compensated sums in double precision, whatever T is. Pieces of the sphere are summed apart, by
-// any thread, and put together in one order: no result depends on who did what. A one-sided h has
-// the mass of A h, for A keeps every integral.
+// Compensated sums in double precision, whatever T is. Any thread may sum a piece of the sphere;
+// pieces are combined in a fixed order, so that no result depends on the schedule. A one-sided h
+// has the mass of A h, because A preserves every integral.
 template <class T>
 class MassWatch {
  public:
@@ -30,7 +30,7 @@ class MassWatch {
     start_ = all.value();
   }
 
-  // Rows [begin, end) of a panel.
+  // Stores the mass of rows [begin, end) of a panel as a piece of a step.
   void form(int step, int piece, const T* h, int panel, int begin, int end) {
     kept_.data()[static_cast<std::size_t>(step) * pieces_ + piece] = mass_of(h, panel, begin, end);
   }
@@ -41,11 +41,11 @@ class MassWatch {
       const double* kept = kept_.data() + static_cast<std::size_t>(step) * pieces_;
       for (int piece = 0; piece < pieces_; ++piece) all.add(kept[piece]);
       const double drift = relative_drift(all.value(), start_);
-      if (!(drift <= drift_)) drift_ = drift;  // also where it is no number
+      if (!(drift <= drift_)) drift_ = drift;  // also if it is NaN
     }
   }
 
-  // The largest relative_drift() of all steps that were judged.
+  // The largest relative_drift() of the steps judged so far.
   double drift() const { return drift_; }
 
  private:

@@ -24,7 +24,7 @@ double mass_one_by_one(const std::vector<double>& h) {
 }
 
 // Two values that nearly cancel: until the second is added, a plain sum rounds all others to 1e-8.
-// The powers of two make their products exact. One row and vector lane, then another of each.
+// Powers of two make their products exact. Placed in one row and vector lane, then another.
 TEST(MassWatch, LosesNothingBesideLargeValuesThatCancel) {
   const std::vector<double> start = initial_state({n}, Start::random).h;
   std::vector<double> h = start;

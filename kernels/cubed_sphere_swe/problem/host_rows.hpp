@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a field as vectors, and the operators along and across them. Of the optimized host
-// variant alone, compiled for each instruction set in a namespace of its own.
+// Rows of a field as vectors, and the operators along and across them. Used only by the optimized
+// host variant, compiled for each instruction set in a namespace of its own.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA {
 
-// A vector of `count` values. What is templated on a Pack is vectorised with it.
+// A vector of `count` values. Code templated on a Pack is vectorised with it.
 template <class T, int count>
 struct Pack {
   using Value = T;
@@ -28,7 +28,7 @@ using Doubles = Pack<double, host::HOLDFAST_ISA::Lanes<double>::count>;
 using Floats = Pack<float, host::HOLDFAST_ISA::Lanes<float>::count>;
 using FewFloats = Pack<float, 8>;  // for rows that are shorter than Floats
 
-// make(the pack for rows of n values)
+// make(pack) with the pack for rows of n values.
 template <class Make>
 auto with_pack(Precision precision, int n, Make make) {
   if (precision == Precision::f64) return make(Doubles());
@@ -37,8 +37,7 @@ auto with_pack(Precision precision, int n, Make make) {
 }
 
 // An operator along x2, the vectorised direction. The columns of the first and the last vector have
-// coefficients of their own, six taps from `reach` relative to the output column on; all others
-// share four.
+// their own coefficients, six taps starting `reach` from the output column; all others share four.
 template <class P, int reach>
 struct AlongRow {
   using T = P::Value;
@@ -109,7 +108,7 @@ struct AcrossRows {
     }
   }
 };
-// Row i of an operator onto vertices or onto centres; row_at(k) is row k of what it applies to.
+// Row i of an operator onto vertices or onto centres; row_at(k) is row k of its operand.
 template <class T, class RowAt>
 AcrossRows<T> vertex_row(const double (&op)[cv_classes][5], int i, int n, RowAt row_at) {
   return {op[cv_class(i, n)], cv_start(i, n), row_at};

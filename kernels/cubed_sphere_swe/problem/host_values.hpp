@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of either precision in host memory. Of the host variants alone, compiled for each
+// Fields of either precision in host memory. Used only by the host variants, compiled for each
 // instruction set in a namespace of its own.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA {
 
-// Rows are read in whole vectors up to three columns beyond either end, against zero coefficients;
-// what lies there must be finite. One cache line.
+// Rows are read in whole vectors, up to three columns beyond either end; zero coefficients multiply
+// those values, which must be finite. One cache line.
 template <class T>
 constexpr int guard = 64 / sizeof(T);
 
@@ -24,7 +24,7 @@ constexpr int row_pitch(int n) {
   return (n + 1 + 3 * guard<T> - 1) / guard<T> * guard<T>;
 }
 
-// Zeros with a guard at either end.
+// A zero-initialised field with a guard at either end.
 template <class T>
 class Field {
  public:
@@ -44,7 +44,7 @@ class Field {
   Buffer<T> buffer_;
 };
 
-// Values as T, in place of what `into` holds (a Buffer or a Field of as many).
+// Converts values to T and overwrites `into`, a Buffer or a Field of the same size.
 template <class Values>
 void put(const std::vector<double>& values, const Values& into) {
   using T = std::remove_reference_t<decltype(*into.data())>;
@@ -52,7 +52,7 @@ void put(const std::vector<double>& values, const Values& into) {
                  [](double x) { return static_cast<T>(x); });
 }
 
-// A table as T.
+// A table converted to T.
 template <class T>
 Buffer<T> table(Backend& backend, std::span<const double> values, const char* site) {
   Buffer<T> buffer(backend, values.size(), site);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a computation starts. Every start but `random` is at rest.
+// Initial states. All but `random` are at rest.
 #include "cubed_sphere_swe/problem/state.hpp"
 
 #include <algorithm>

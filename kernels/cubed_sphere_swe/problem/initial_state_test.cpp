@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts, the exact solutions that belong to them, and everything that is refused.
+// Initial states, their exact solutions, and everything that is refused.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -51,7 +51,7 @@ TEST(InitialState, PanelBumpIsZeroOffItsPanel) {
 }
 
 TEST(ExactSolution, SeriesReproducesTheBumpAtTimeZero) {
-  constexpr double at_once = 1e-300;  // of which every cosine is 1; at 0 it is the start itself
+  constexpr double at_once = 1e-300;  // where every cosine is 1; at 0 the start itself is returned
   const auto series = exact_height({24}, Start::face, at_once);
   const auto bump = exact_height({24}, Start::face, 0);
   for (std::size_t k = 0; k < bump.size(); ++k) EXPECT_NEAR(series[k], bump[k], 7e-13) << k;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the device variants: the masses that a loop leaves behind, one after each step.
+// Private to the device variants: the masses that a loop records, one after each step.
 #pragma once
 
 #include <vector>
@@ -17,12 +17,12 @@ class MassLog {
   MassLog(Backend& backend, int n, int steps, unsigned blocks);
 
   const MassHistory& history() const { return history_; }
-  void recorded(int masses) { recorded_ += static_cast<unsigned>(masses); }  // by what was enqueued
+  void recorded(int masses) { recorded_ += static_cast<unsigned>(masses); }  // enqueued by kernels
 
-  // Waits for the newest mass and keeps it: what reading back in every step costs.
+  // Waits for the newest mass and stores it: the cost of reading back in every step.
   void read_newest();
 
-  // The largest relative_drift() from the start. Downloads what the host has not read yet.
+  // The largest relative_drift() from the start. Downloads what was not read yet.
   double drift();
 
  private:
@@ -34,13 +34,13 @@ class MassLog {
   std::vector<double> read_ = {};  // by read_newest()
 };
 
-// Of the kernel `mass` over a grid of n: as many blocks as it has work for, and a device room.
+// Launch shape of the kernel `mass` for n: as many blocks as have work and fit on the device.
 LaunchShape mass_shape(const Device& device, int n);
 
 // The largest relative_drift() from the first, which is that of the start.
 double mass_drift(const std::vector<double>& masses);
 
-// Integral of the h with which `row` begins.
+// Integral of h, the first field of `row`.
 template <class T>
 double mass_of(int n, const std::vector<T>& row);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device code of both variants: the mass of a state, summed in double whatever the state is held
-// in. Sums are made in one order, so that two runs agree to the last bit.
+// Device code of both variants: the mass of a state, summed in double for every storage precision.
+// The order of summation is fixed, so that two runs agree to the last bit.
 #pragma once
 
 #include "cubed_sphere_swe/problem/formulas.hpp"
@@ -12,7 +12,7 @@ template <int threads>
 __device__ inline double block_sum(double value) {
   static_assert((threads & (threads - 1)) == 0, "halves must meet");
   __shared__ double partial[threads];
-  __syncthreads();  // the last sum has been read
+  __syncthreads();  // the previous sum has been read
   partial[threadIdx.x] = value;
   __syncthreads();
   for (int half = threads / 2; half > 0; half /= 2) {
@@ -29,8 +29,8 @@ __device__ inline double mass_at(T h, double j_factor, int i, int j, int n) {
   return double(h) * j_factor * vertex_weight<double>(i, n) * vertex_weight<double>(j, n);
 }
 
-// The mass of the state whose contributions term(k), k < count, the grid's threads add up; the
-// block that arrives last adds up the blocks.
+// Records the mass of the state, the sum of term(k) for k < count over the grid's threads; the last
+// block to arrive adds up the blocks.
 template <int threads, class Term>
 __device__ inline void record_mass(const MassHistory& history, int count, Term term) {
   __shared__ bool last;
@@ -40,7 +40,7 @@ __device__ inline void record_mass(const MassHistory& history, int count, Term t
   const double block = block_sum<threads>(mine);
   if (threadIdx.x == 0) {
     history.partials[blockIdx.x] = block;
-    __threadfence();  // the partial sum, before the arrival
+    __threadfence();  // partial sum visible before the arrival
     last = atomicAdd(history.counters, 1u) == gridDim.x - 1;
   }
   __syncthreads();

@@ -35,7 +35,7 @@ double spacing(int n) {
   return std::numbers::pi / (2 * n);
 }
 
-// `upper` weights at either end, 1 between them.
+// Quadrature weights: `upper` at either end, 1 between, times dx.
 std::vector<double> weights(int points, double dx, std::initializer_list<double> upper) {
   std::vector<double> all(static_cast<std::size_t>(points), dx);
   int i = 0;
@@ -68,7 +68,7 @@ std::vector<double> apply(Operator which, int direction, int n, std::span<const 
   const Shape op = shape(which);
   const int rows = op.to_vertices ? n + 1 : n, columns = op.to_vertices ? n : n + 1, lines = n + 1;
   const double scale = op.derivative ? 1 / spacing(n) : 1;
-  // Distance of neighbours along the direction, and of two lines.
+  // Strides of neighbours along the direction, and of consecutive lines.
   const int step = direction == 1 ? lines : 1;
   const int line_in = direction == 1 ? 1 : columns, line_out = direction == 1 ? 1 : rows;
   std::vector<double> all(std::size_t{6} * rows * lines);

@@ -47,7 +47,7 @@ double error_on_monomial(Operator which, int n, int degree, int first, int last)
   double worst = 0;
   for (int row = first; row <= last; ++row) {
     double value = 0, scale = 1;
-    // About the row's own point, so that rounding does not grow with n.
+    // Centred on the row's own point, so that rounding does not grow with n.
     for (int column = 0; column < columns; ++column) {
       const double term = at(matrix, columns, row, column) * (derivative ? spacing(n) : 1) *
                           std::pow(from[column] - to[row], degree);
@@ -145,7 +145,7 @@ TEST(Operators, FoldingThePenaltyIntoTheDivergenceMakesItTheExactAdjoint) {
   }
 }
 
-// The decimals that were published for the closures.
+// The published decimals of the closures.
 TEST(Operators, InterpolationClosuresHaveTheirPublishedValues) {
   const Matrix pvc = dense(Operator::pvc, 12), pcv = dense(Operator::pcv, 12);
   const double expected_vc[3][5] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the options of a step or a loop do on the host, and what they refuse.
+// The effects of a step's or a loop's options on the host, and what they refuse.
 #include <gmock/gmock.h>
 
 #include <optional>
@@ -72,7 +72,7 @@ TEST_F(HostOptions, DiagnosticsChangeNoState) {
     }
 }
 
-// A plain sum shows 7e-15 of its own noise.
+// A plain sum adds 7e-15 of its own noise.
 TEST_F(HostOptions, ALoopTellsItsMassDrift) {
   for (const Variant variant : variants)
     for (const Diagnostics mode : {Diagnostics::none, Diagnostics::device}) {
@@ -85,7 +85,8 @@ TEST_F(HostOptions, ALoopTellsItsMassDrift) {
     }
 }
 
-// Past stability the state grows, and with it the rounding of its mass: the watch must see it.
+// Beyond stability the state grows, and with it the rounding of its mass, which the watch must
+// detect.
 TEST_F(HostOptions, TheMassDriftIsTheLargestOfAllSteps) {
   for (const Variant variant : variants) {
     const auto loop = make_loop(*backend, variant, {13},
@@ -101,7 +102,7 @@ TEST_F(HostOptions, TheMassDriftIsTheLargestOfAllSteps) {
   }
 }
 
-// One such step ends beyond the largest number, and inf - inf is none.
+// One such step overflows, and inf - inf is NaN.
 TEST_F(HostOptions, AStateThatIsNoNumberHasNoSmallDrift) {
   for (const Variant variant : variants) {
     const auto loop = make_loop(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the workload: what the four implementations are given.
+// Private to the workload: the input of the four implementations.
 #pragma once
 
 #include <functional>
@@ -16,16 +16,16 @@ enum class Unit {
   component,  // step(): one part of a tendency; result(): as Component says
 };
 
-// Validated: a factory allocates and computes, and refuses nothing.
+// Already validated: factories allocate and compute, and never reject it.
 struct Problem {
   Unit unit = Unit::rhs;
   int n = 48;
   double dt = 0;         // > 0
-  Options options = {};  // its dt is not read: the one above is
+  Options options = {};  // options.dt is ignored in favour of the one above
   Component component = {};
   State start = {};
-  // The start once more, for those who begin again; of input number 1 twice that, of which a
-  // tendency is twice as large to the last bit.
+  // Makes the start again, for computations that restart; for input 1 exactly twice the start,
+  // whose tendency is exactly twice as large.
   std::function<State(int input)> begin = {};
 };
 

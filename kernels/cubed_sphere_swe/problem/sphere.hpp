@@ -35,7 +35,7 @@ struct Axis {
 };
 Axis axis(int n);
 
-// The same for every panel. The optimized variants need jq11, jq22, jq12 and inverse_j only.
+// The same for every panel. The optimized variants only need jq11, jq22, jq12 and inverse_j.
 struct MetricTables {
   std::vector<double> jq12 = {}, j = {}, inverse_j = {};  // [n+1, n+1] at vertices
   std::vector<double> jq11 = {}, q11 = {}, j1 = {};       // [n, n+1] at v1: J Q11, Q11, J
@@ -86,12 +86,12 @@ int corner_index(int n, Corner corner);
 
 // Throws Error{bad_input} unless both sides of every edge, and all three copies of every corner,
 // are the same points of the sphere to 1e-13. By identity 1 of the README no conservation test can
-// see a wrong table.
+// detect a wrong table.
 void check_connectivity(int n, std::span<const Edge> edge_list,
                         std::span<const Triple> corner_list);
 
-// Where the other copies of a border point are: [6 panels][4 sides: N, E, S, W][n+1 points k][2],
-// linear indices into h. The first is always there; the second is -1 except at corners (which
+// Locations of the other copies of a border point: [6 panels][4 sides: N, E, S, W][n+1 points
+// k][2], linear indices into h. The first always exists; the second is -1 except at corners (which
 // appear under both their sides), where first < second. 192 (n+1) bytes. projected() of
 // formulas.hpp reads one row.
 std::vector<std::int32_t> neighbours(int n);
@@ -99,8 +99,8 @@ constexpr std::size_t neighbour_row(int n, int panel, Side s, int k) {
   return 2 * ((std::size_t(panel) * 4 + static_cast<std::size_t>(s)) * (n + 1) + k);
 }
 
-// A h: every edge point becomes the mean of its two copies, every corner of its three. h: [6, n+1,
-// n+1]. `offset`, when given, is added at the border.
+// A h: every edge point becomes the mean of its two copies, every corner that of its three. h: [6,
+// n+1, n+1]. `offset`, if given, is added at the border.
 std::vector<double> project(int n, std::span<const double> h, std::span<const double> offset = {});
 
 // h - A h at the border, [6][4][n+1] like the neighbour table. Tendencies never touch it, so a

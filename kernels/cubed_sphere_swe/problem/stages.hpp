@@ -8,8 +8,8 @@
 
 namespace holdfast::cubed_sphere_swe {
 
-// One stage by the numbers of its arrays (-1: none): out = A base + slope dt L z and, where there
-// is a sum, sum += share dt L z, which a stage whose z is its base begins.
+// One stage with array numbers (-1: none): out = A base + slope dt L z and, if there is a sum, sum
+// += share dt L z, where a stage with z == base starts the sum.
 struct Stage {
   int z = 0, base = 0, out = 0, sum = -1;
   double slope = 0, share = 0;
@@ -25,13 +25,13 @@ inline constexpr Stages classical_stages = {{{0, 0, 1, 3, 1. / 2, 1. / 6},
                                              {2, 0, 1, 3, 1, 1. / 3},
                                              {1, 3, 0, -1, 1. / 6}}};
 
-// With Horner's form the first array and the third change places with every step.
+// With Horner's form the first and the third array swap in every step.
 constexpr int array_of(int number, bool swapped) {
   return swapped && number % 2 == 0 ? 2 - number : number;
 }
 
-// Parts of a stage that the optimized host variant shares among its threads, per panel. As few as
-// keep all threads equally busy, for each computes a few rows of its neighbours anew.
+// Blocks per panel that the optimized host variant shares among its threads. As few as keep all
+// threads equally busy, because each recomputes a few rows of its neighbours.
 constexpr int host_blocks_per_panel(int n, int threads) {
   int blocks = 1;
   while (6 * blocks % threads != 0 && n / (blocks + 1) >= 8) ++blocks;

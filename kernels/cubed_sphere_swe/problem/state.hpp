@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields on the sphere, and where a computation starts.
+// The fields on the sphere, and their initial states.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ struct State {
 };
 State initial_state(Size size, Start start);
 State panel_bump(Size size, double amplitude,
-                 double width);                // on panel 0, discontinuous at its rim on purpose
+                 double width);                // on panel 0, deliberately discontinuous at its rim
 void validate(Size size, const State& state);  // lengths and finiteness
 
 }  // namespace holdfast::cubed_sphere_swe

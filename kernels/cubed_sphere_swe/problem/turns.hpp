@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the variants: inputs that take turns where they lie, of parts of a tendency, which are
-// linear in them: number 0 is what a part began with, number 1 twice that, to the last bit.
+// Private to the variants: switches the inputs of a part of a tendency in place between number 0,
+// the original, and number 1, exactly twice that; parts are linear in their inputs.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace holdfast::cubed_sphere_swe {
 
 class Turns {
  public:
-  // What makes the inputs that are there those of this number.
+  // The factor that turns the present inputs into those of this number.
   double to(int number) {
     const double factor = std::ldexp(1., number - number_);
     number_ = number;
@@ -22,7 +22,7 @@ class Turns {
   int number_ = 0;
 };
 
-// In host memory: a buffer, a field or a vector.
+// For host memory: a buffer, a field or a vector.
 template <class Values>
 void multiply(Values& values, double factor) {
   auto* const all = values.data();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The axes of a case id and the suite's options by name: what each enumerator is called, and back.
+// Names of the enumerators on the axes of a case id and in the suite's options, in both directions.
 #pragma once
 
 #include "cubed_sphere_swe/problem/options.hpp"

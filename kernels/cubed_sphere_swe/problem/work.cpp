@@ -46,7 +46,7 @@ Work loop_work(Size size, const Options& options) {
           .precision = options.precision};
 }
 
-// Four multiplications and three additions make one value of an operator's interior row.
+// One value of an operator's interior row takes four multiplications and three additions.
 constexpr double flops_of_operator = 7;
 
 Work component_work(Size size, const Component& component, const Options& options) {

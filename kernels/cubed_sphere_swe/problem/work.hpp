@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each computation must at least do.
+// The minimal work of each computation.
 #pragma once
 
 #include "computation.hpp"
@@ -7,7 +7,7 @@
 
 namespace holdfast::cubed_sphere_swe {
 
-// Per step() of each computation.
+// Work per step() of each computation.
 Work rhs_work(Size size, const Options& options = {});
 Work rk4_step_work(Size size, const Options& options = {});
 Work loop_work(Size size, const Options& options);

@@ -15,7 +15,7 @@
 namespace holdfast::cubed_sphere_swe {
 namespace {
 
-// Everything that dh, dv1, dv2 are computed with: the parts, and the fields between them.
+// Computes dh, dv1, dv2: the parts, and the fields between them.
 template <class T>
 class Tendency {
  public:
@@ -68,7 +68,7 @@ class Reference final : public Computation {
         kernels_(*backend.compiler),
         tendency_(backend, kernels_, n_, problem.options),
         state_(backend, joined<T>(problem.start), "state") {
-    // The tendency, or k1 .. k4 and the state of a stage.
+    // Either the tendency, or k1 .. k4 and a stage's state.
     const int others = unit_ == Unit::rhs ? 1 : 5;
     for (int i = 0; i < others; ++i) others_.emplace_back(backend, state_count(n_), "stages");
     if (unit_ != Unit::loop) return;

@@ -48,7 +48,7 @@ class ReferencePart final : public Computation {
  private:
   using Launches = std::function<void()>;
 
-  // Puts the inputs in place.
+  // Uploads the inputs and returns the launches of the part.
   Launches prepared(const Problem& problem) {
     const Component& part = problem.component;
     const State& start = problem.start;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The published formulation, part by part: loops over fields, dense operators, one edge at a time.
-// Of the reference host variant alone, compiled for each instruction set in a namespace of its own.
+// Used only by the host reference, compiled for each instruction set in a namespace of its own.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA {
 
-// Elements of a field from which threads share them; below, waking a thread costs more than it
-// brings.
+// Smallest field, in elements, that threads share; below it, waking a thread costs more than it
+// saves.
 inline constexpr std::size_t worth_sharing = 1 << 15;
 
 // body(k) for every element of a field of T.
@@ -48,7 +48,7 @@ void for_each_on_panels(int per_panel, Body body) {
   }
 }
 
-// Matrix products of T; every matrix without transposition unless said.
+// Matrix products of T; matrices are not transposed unless stated.
 template <class T>
 class Products {
  public:
@@ -62,7 +62,7 @@ class Products {
   Blas blas_;
 };
 
-// An operator as a matrix [rows, depth], n+1 or n of either.
+// An operator as a matrix [rows, depth]; one of them is n, the other n+1.
 template <class T>
 class DenseOperator {
  public:
@@ -192,7 +192,7 @@ class RaiseIndex {
   Buffer<T> cross_, interpolated_;
 };
 
-// What one edge's penalty reads.
+// Inputs of one edge's penalty.
 template <class T>
 struct FluxAndVelocity {
   const T *u1 = nullptr, *u2 = nullptr, *v1 = nullptr, *v2 = nullptr;
@@ -243,7 +243,7 @@ class Penalties {
   };
   T* line(int k) const { return line_.data() + static_cast<std::size_t>(k) * (n_ + 1); }
 
-  // to [n+1]: the border value of a field given at centres along the border's normal.
+  // to [n+1]: the border value of a field defined at centres along the border's normal.
   void extrapolate_to(Products<T>& products, Side side, const T* panel, T* to) const {
     const Buffer<T>& row = outward(side) > 0 ? last_ : first_;
     if (normal_is_x1(side))  // panel: [n, n+1]
@@ -269,7 +269,7 @@ class Penalties {
       pcv.to_line(products, v1 + (end ? n_ : 0), n_ + 1, lines.tangential);
   }
 
-  // The border velocity of side `side` of a panel as a vector in space.
+  // The velocity at the border `side` of a panel, as a Cartesian vector.
   Vector<T> border_velocity(int panel, Side side, int k, BorderLines lines) const {
     const auto [t1, t2, d] = tangents(side, k);
     const T v1 = normal_is_x1(side) ? lines.normal[k] : lines.tangential[k];

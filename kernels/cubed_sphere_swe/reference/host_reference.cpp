@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The published formulation, operation by operation: dense operators, one edge at a time, classical
-// RK4 that keeps its four tendencies. What `speedup` divides by.
+// RK4 that keeps its four tendencies. The baseline of `speedup`.
 #include <array>
 #include <functional>
 #include <optional>
@@ -62,7 +62,7 @@ class HostReference final : public Computation {
     return all;
   }
 
-  // Without diagnostics the mass is known at the end alone.
+  // Without diagnostics the mass is only computed at the end.
   std::vector<NamedReading> readings() override {
     if (unit_ != Unit::loop) return {};
     return {{"mass_drift",

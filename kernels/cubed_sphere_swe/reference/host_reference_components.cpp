@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a tendency as the reference makes them, each with the memory that it needs itself.
+// The parts of a tendency as the reference computes them, each with only the memory it needs.
 #include <vector>
 
 #include "cubed_sphere_swe/problem/component_inputs.hpp"
@@ -196,7 +196,7 @@ class Penalised final : public Outputs<T> {
   DenseOperator<T> pcv_;
   Penalties<T> penalties_;
   Buffer<T> u1_, u2_, v1_, v2_;
-  std::vector<double> start_;  // of the sum that penalties are added to
+  std::vector<double> start_;  // the sum to which penalties are added
 };
 
 template <class T>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formulation of the published program, one kernel per array update: operators are dense (their
-// products are the library's, or `gemm`), every border and every corner is written by a launch of
-// its own.
+// The published program's formulation, one kernel per array update: operators are dense (their
+// products are the library's, or `gemm`), every border and every corner is written by its own
+// launch.
 #include "cubed_sphere_swe/problem/formulas.hpp"
 #include "cubed_sphere_swe/problem/mass_sum.hpp"
 
@@ -20,8 +20,7 @@ __global__ void project_edge(const T* from, T* to, int own, int own_stride, int 
     to[own + k * own_stride] = (from[own + k * own_stride] + from[other + k * other_stride]) / 2;
 }
 
-// One thread. The three copies of a corner in the order of their panels; `own` is the one that is
-// written.
+// One thread. The copies of a corner are in the order of their panels; `own` is the one written.
 template <class T>
 __global__ void project_corner(const T* from, T* to, int own, int first, int second, int third) {
   to[own] = swe::corner_mean(from[first], from[second], from[third]);
@@ -80,8 +79,7 @@ __global__ void contract(const T* weights, const T* field, T* line, int weights_
   }
 }
 
-// What one side of an edge brings: its border velocity's components along its point k. Sides: N, E,
-// S, W.
+// The Cartesian border velocity of one side of an edge at its point k. Sides: N, E, S, W.
 template <class T>
 __device__ swe::Vector<T> side_velocity(const T* tangents, const T* distances, const T* normal,
                                         const T* tangential, int panel, int side, int k, int n,
@@ -113,7 +111,7 @@ __global__ void consensus(const T* tangents, const T* distances, const T* normal
                     reversed ? n - k : k, n, q12_sign));
 }
 
-// divergence at the border += factor (own flux + sign F*), F* read from `first_flux` in steps of
+// divergence at the border += factor (own flux + sign F*); F* is read from `first_flux` with stride
 // `flux_step`.
 template <class T>
 __global__ void penalise(const T* own_flux, const T* flux, T* divergence, int border,
@@ -140,8 +138,9 @@ __global__ void combine(const T* k1, const T* k2, const T* k3, const T* k4, T* y
 }
 
 // c = scale a op(b) + keep c for one problem per blockIdx.z, `*_step` values apart; a: [rows,
-// terms], b: [terms, columns] or, transposed, [columns, terms], c: [rows, columns]. A block makes
-// GEMM_TILE squared values of c, each thread `side` squared of them, GEMM_DEPTH terms at a time.
+// terms], b: [terms, columns] or, transposed, [columns, terms], c: [rows, columns]. A block
+// computes GEMM_TILE squared values of c, each thread `side` squared of them, GEMM_DEPTH terms at a
+// time.
 template <class T>
 __global__ void __launch_bounds__(GEMM_THREADS, 3)
     gemm(const T* a, const T* b, T* c, int rows, int columns, int terms, int transposed,

@@ -51,7 +51,7 @@ struct Fields {
   T *h, *v1, *v2;
 };
 
-// Arrays that belong together, uploaded in one piece.
+// Related arrays, uploaded together.
 template <class T>
 class Tables {
  public:
@@ -85,7 +85,7 @@ inline std::vector<double> distances(int n) {
   return all;
 }
 
-// Which tables and work arrays are wanted: a part alone holds what it works with, no more.
+// Required tables and work arrays: a single part allocates only what it uses.
 struct Needs {
   bool dcv = true, dvc = true, pcv = true, pvc = true;
   bool contravariant = true, sat = true, j = true;
@@ -289,8 +289,8 @@ class ReferenceParts {
                            other.stride, m_);
   }
 
-  // One side's own flux and border velocity, each a dense contraction over the panel. Lines are
-  // [n+1] over k.
+  // One side's own flux and border velocity, each a dense contraction over the panel. Lines: [n+1]
+  // over k.
   struct Lines {
     T *flux, *normal, *tangential;
   };
@@ -315,7 +315,7 @@ class ReferenceParts {
 
   Device* device_;
   const Kernels<T>* kernels_;
-  std::optional<Blas> blas_ = {};   // without it products are tiled kernels of our own
+  std::optional<Blas> blas_ = {};   // if absent, our own tiled kernels compute products
   int n_, m_, vertices_, centers_;  // m = n + 1; elements of h, of v1 and of v2
   T q12_sign_;
   Tables<T> operators_, metric_, border_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host variants where threads are too many for each to take whole panels, so that a panel is
-// several blocks of rows; and the masses of a loop, which such blocks form.
+// The host variants with too many threads for each to take whole panels, so that a panel is divided
+// into blocks of rows; and the masses of a loop, computed by such blocks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ TEST_P(Blocks, OfEveryComponentMeet) {
 
 INSTANTIATE_TEST_SUITE_P(Of, Blocks, testing::ValuesIn(sizes), testing::PrintToStringParamName());
 
-// After each step, by the step alone.
+// The drift after each step, from single steps.
 std::vector<double> drifts_of_steps(Variant variant, Size size, const Options& options) {
   const auto backend = open_backend("host");
   const auto step = make_rk4_step(*backend, variant, size, options);
@@ -90,13 +90,13 @@ std::vector<double> drifts_of_steps(Variant variant, Size size, const Options& o
   return drifts;
 }
 
-// As many drifts as end with one that is not the largest.
+// Shortens the list until its last drift is not the largest.
 void end_below_the_largest(std::vector<double>& drifts) {
   while (!drifts.empty() && drifts.back() == *std::max_element(drifts.begin(), drifts.end()))
     drifts.pop_back();
 }
 
-// In f32, where drifts go up and down.
+// In f32, where drifts rise and fall.
 TEST(WatchedLoop, TellsTheLargestDriftOfAllItsSteps) {
   for (const int n : sizes)
     for (const Variant variant : variants) {

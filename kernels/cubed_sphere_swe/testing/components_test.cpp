@@ -42,7 +42,7 @@ std::string label(const Component& part) {
   return all;
 }
 
-// After so many steps on a host of its own.
+// The result after `calls` steps on a fresh host backend.
 std::vector<double> result_after(Variant variant, int n, const Component& part,
                                  const Options& options = {}, int calls = 1) {
   const auto backend = open_backend("host");
@@ -83,7 +83,7 @@ TEST_P(HostComponents, AgreeInSinglePrecision) {
     for (const Variant variant : {Variant::reference, Variant::optimized}) {
       const double apart = difference(after(variant, n, {.precision = Precision::f32}), exact);
       EXPECT_LT(apart, 2e-6) << n;
-      EXPECT_GT(apart, 1e-9) << n;  // else it was not single precision
+      EXPECT_GT(apart, 1e-9) << n;  // proves single precision
     }
   }
 }
@@ -247,8 +247,8 @@ TEST(HostComponent, WorkCountsTheFieldsThatMustMove) {
   EXPECT_EQ(bytes({.kind = Kind::divergence}, Precision::f32), 4 * (2 * v + h));
 }
 
-// Seven operations make a value of an operator; a border point has four values of its metric, F*
-// and sum besides what it extrapolates (five each) and interpolates.
+// A value of an operator takes seven operations; a border point has four metric values, F* and its
+// sum in addition to extrapolations (five each) and interpolations.
 TEST(HostComponent, WorkCountsTheOperationsOfAPhase) {
   constexpr double h = 6. * 385 * 385, v = 6. * 384 * 385, border = 24. * 385;
   const auto flops = [](Component part) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Against the exact solution: the only test that sees a wrong sign of Q12.
+// Against the exact solution: the only test that detects a wrong sign of Q12.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -55,8 +55,8 @@ TEST(ModeConvergence, ErrorsOfTheSecondModeArePublishedOnes) {
     EXPECT_NEAR(error_at({12 << k}, Start::mode2, 1).l2 / expected[k], 1, 0.01);
 }
 
-// With the published program's sign the error does not fall at all: this test keeps anyone from
-// "restoring" it. Its published errors are convergence_slow_test.cpp's.
+// With the published program's sign the error does not decrease at all: this test keeps anyone from
+// "restoring" it. convergence_slow_test.cpp has its published errors.
 TEST(UpstreamsSign, DoesNotConverge) {
   const auto order = [](MetricSign sign) {
     return std::log2(error_at({12}, Start::face, 5, sign).l2 /

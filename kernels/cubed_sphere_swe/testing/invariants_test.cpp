@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scheme conserves, the identities that the optimized variants stand on, and what both
+// The scheme's conservation laws, the identities behind the optimized variants, and what both
 // variants share.
 #include <gtest/gtest.h>
 

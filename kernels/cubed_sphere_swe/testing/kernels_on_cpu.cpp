@@ -54,7 +54,7 @@ void add_reference(EmulatedKernels& kernels) {
   kernels.add(listed.mass, &on_cpu::mass<T>);
 }
 
-// All of one program: of an option set.
+// All kernels of one program, for one set of options.
 template <class T, on_cpu_optimized::MetricSource source, on_cpu_optimized::RungeKutta method>
 void add_program(EmulatedKernels& kernels) {
   namespace on_cpu = on_cpu_optimized;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: an emulated device that knows the kernels of one of the variants. Both have kernels of
-// the same name, so that one device cannot know them all.
+// For tests: an emulated device with the kernels of one variant. Both have kernels of the same
+// name, so one device cannot have them all.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the tests: what a computation arrives at on a host, on the emulated and on the dry device,
-// how far two states are apart, and expectations of golden values.
+// For the tests: results on a host, on the emulated and on the dry device, the difference of two
+// states, and expectations of golden values.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,8 +30,8 @@ inline State state_after(std::unique_ptr<Computation> computation, Size size, in
   return as_state(size, computation->result());
 }
 
-// Largest difference relative to the expected field's largest magnitude; infinite where there is a
-// value that is no number or a field of another length.
+// Largest difference relative to the expected field's largest magnitude; infinite if a value is NaN
+// or lengths differ.
 inline double difference(std::span<const double> values, std::span<const double> expected) {
   const double apart = largest_difference(values, expected);
   return std::isfinite(apart) ? apart / largest(expected) : apart;
@@ -51,7 +51,7 @@ inline void expect_golden(const std::vector<GoldenValue>& values) {
   for (const GoldenValue& value : values) expect_golden(value);
 }
 
-// Problems of the device variants, and what becomes of them.
+// Problems of the device variants, and their results.
 
 inline constexpr Variant variants[] = {Variant::reference, Variant::optimized};
 inline std::string name(Variant variant) {
@@ -67,7 +67,7 @@ inline std::unique_ptr<Computation> make(Backend& backend, Variant variant, Prob
                                        : make_cuda_optimized(backend, std::move(problem));
 }
 
-// result() after so many calls of step(), on an emulated device of its own.
+// result() after `calls` steps on a fresh emulated device.
 inline std::vector<double> after(int calls, Variant variant, const Problem& problem,
                                  Emulation emulation = {}) {
   const auto backend = emulated(variant, emulation);

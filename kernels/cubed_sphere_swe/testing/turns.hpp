@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a part of a tendency whose inputs take turns.
+// For tests: a part of a tendency whose inputs alternate.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 namespace holdfast::cubed_sphere_swe {
 
-// Begins again with twice its inputs, of which the result is twice as large, and then as it began.
+// Restarts with twice its inputs, which must double the result, and then with the original ones.
 inline void expect_turns(Computation& part) {
   part.step();
   const std::vector<double> once = part.result();

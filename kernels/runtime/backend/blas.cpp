@@ -38,7 +38,7 @@ void check_problem(const Gemm& p) {
   check_formats(p);
 }
 
-// What a plan may rely on, so that a dry run refuses what a GPU would.
+// Enforces what a plan may assume, so that a dry run refuses what a GPU would.
 void check_operands(const Gemm& p, const GemmOperands& operands) {
   constexpr std::uintptr_t alignment = 16;
   for (const void* memory :
@@ -60,7 +60,7 @@ Blas::Blas(Backend& backend, std::size_t work_area_bytes)
 }
 
 Blas::~Blas() {
-  plans_.clear();  // before the memory that they work in
+  plans_.clear();  // before the work area they use
   if (work_area_) release(*backend_, work_area_, work_area_bytes_, blas_site);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense matrix products behind the backend: OpenBLAS on host, cuBLAS on cuda (cuBLASLt where they
-// are planned), counted on cuda-dry.
+// Dense matrix products of a backend: OpenBLAS on host, cuBLAS on cuda (cuBLASLt for planned
+// products), counted on cuda-dry.
 #pragma once
 
 #include <map>
@@ -12,23 +12,21 @@ namespace holdfast {
 
 struct Backend;
 
-// The products of one backend; owns the work area and the plans on a device, nothing on host.
+// The products of one backend; on a device it owns the work area and the plans.
 class Blas {
  public:
-  // Who multiplies in bf16 or tf32 gives planned_gemm_work_area_bytes: fewer algorithms do with
-  // less.
+  // For bf16 or tf32 pass planned_gemm_work_area_bytes: fewer algorithms work with less.
   explicit Blas(Backend& backend, std::size_t work_area_bytes = gemm_work_area_bytes);
   ~Blas();
   Blas(const Blas&) = delete;
   Blas& operator=(const Blas&) = delete;
 
-  // a, b, c live where the backend's buffers live. Counts one library call. What is
-  // planned(problem) is planned by its first call, whatever alpha and beta: an error in a steady
-  // step and in a capture.
+  // a, b, c are in the backend's memory. Counts one library call. If planned(problem), the first
+  // call makes the plan, for any alpha and beta, which is an error in a steady step or a capture.
   void operator()(const Gemm& problem, const void* a, const void* b, void* c);
-  // D apart from C, of what is planned(problem).
+  // For planned(problem): D may differ from C.
   void operator()(const Gemm& problem, const GemmOperands& operands);
-  // Makes a plan now, for a step that is captured before it has run.
+  // Makes the plan now, for a step that is captured before its first run.
   void plan(const Gemm& problem) { (void)plan_of(problem); }
 
  private:
@@ -37,7 +35,7 @@ class Blas {
   Backend* backend_;
   std::size_t work_area_bytes_;
   void* work_area_ = nullptr;
-  std::map<Gemm, std::unique_ptr<GemmPlan>> plans_ = {};  // by problem, alpha and beta left out
+  std::map<Gemm, std::unique_ptr<GemmPlan>> plans_ = {};  // keys ignore alpha and beta
 };
 
 }  // namespace holdfast

@@ -34,7 +34,7 @@ void* allocate_on_host(Backend& backend, std::size_t bytes, std::string_view sit
 }  // namespace
 
 void* allocate(Backend& backend, std::size_t bytes, std::string_view site) {
-  // Noted down before it is there: what fails later would lose the memory.
+  // The entry is made before the allocation: if it failed afterwards, the memory would leak.
   std::map<void*, Holding> noted;
   noted[nullptr] = {bytes, std::string(site)};
   auto note = noted.extract(noted.begin());
@@ -70,7 +70,7 @@ void spoil(Backend& backend, void* memory, std::size_t bytes) {
     std::memset(begin, 0xff, bytes);
     return;
   }
-  constexpr std::size_t block = 1 << 20;  // of a large result no copy is made
+  constexpr std::size_t block = 1 << 20;  // avoids copying a large result whole
   const std::vector<unsigned char> ones(std::min(block, bytes), 0xff);
   const Counts counted = backend.ledger.counts;
   for (std::size_t at = 0; at < bytes; at += ones.size())

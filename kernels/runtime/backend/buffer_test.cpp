@@ -36,7 +36,7 @@ TEST_F(HostBuffer, StartsAtACacheLine) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(Buffer<char>(*backend, size, "b").data()) % 64, 0u);
 }
 
-// Where they meet in their lowest twelve bits, loads wait for stores.
+// If their lowest twelve address bits match, loads wait for stores.
 TEST_F(HostBuffer, LargeArraysKeepClearOfOneAnotherWhateverElseIsAllocated) {
   const auto at = [](const Buffer<char>& buffer) {
     return reinterpret_cast<std::uintptr_t>(buffer.data());

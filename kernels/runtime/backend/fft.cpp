@@ -39,7 +39,7 @@ Transform::Transform(Backend& backend, const Fft& problem) : backend_(&backend),
 }
 
 Transform::~Transform() {
-  plan_.reset();  // before the memory that it works in
+  plan_.reset();  // before the work area it uses
   if (work_area_) release(*backend_, work_area_, problem_.work_area_bytes(), fft_site);
 }
 

@@ -17,8 +17,7 @@ class Transform {
   Transform(const Transform&) = delete;
   Transform& operator=(const Transform&) = delete;
 
-  // in, out live where the backend's buffers live; in place where they are equal. Counts one
-  // library call.
+  // in, out are in the backend's memory; in place if equal. Counts one library call.
   void operator()(const void* in, void* out);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process of its own: FFTW reads its wisdom once.
+// In a separate process, because FFTW reads its wisdom once.
 #include <gmock/gmock.h>
 #include <unistd.h>
 

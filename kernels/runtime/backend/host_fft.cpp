@@ -72,8 +72,8 @@ std::string wisdom_file(const char* suffix) {
   return file && *file ? std::string(file) + suffix : std::string();
 }
 
-// Once per process and precision. A wisdom file that is not there yet or cannot be read costs only
-// measuring again.
+// Runs once per process and precision. If the wisdom file is missing or unreadable, FFTW only has
+// to measure again.
 template <class Real>
 void prepare_planner() {
   static const bool once = [] {
@@ -112,7 +112,7 @@ class Plan final : public HostPlan {
   using Scratch = std::unique_ptr<void, Free>;
 
  public:
-  // Measuring overwrites the arrays, so it gets its own; they have the alignment of every backend's
+  // Measuring overwrites the arrays, so it uses its own; they are aligned like every backend's
   // buffers.
   explicit Plan(const Fft& what) : HostPlan(what) {
     const std::lock_guard lock(planner);
@@ -185,7 +185,7 @@ class Plan final : public HostPlan {
 }  // namespace
 
 void plan_ffts_without_measuring() {
-  // FFTW takes its estimate once the time for measuring is up.
+  // With no time to measure FFTW uses its estimate.
   fftw_set_timelimit(0);
   fftwf_set_timelimit(0);
 }

@@ -50,7 +50,7 @@ float cut_to_tf32(float x) {
   return std::bit_cast<float>(std::bit_cast<unsigned>(x) & 0xffffe000u);
 }
 
-// [rows, columns] without gaps, as the units take it.
+// An operand [rows, columns] as f32 without gaps, truncated as the matrix units do.
 std::vector<float> operand(const void* from, Precision precision, std::int64_t at, int rows,
                            int columns, int pitch) {
   std::vector<float> values;
@@ -63,7 +63,7 @@ std::vector<float> operand(const void* from, Precision precision, std::int64_t a
   return values;
 }
 
-// Product i of the batch.
+// Multiplies product i of the batch.
 void multiply_widened(const Gemm& p, const GemmOperands& on, std::int64_t i) {
   const auto a = operand(on.a, p.precision, i * p.stride_a, p.transpose_a ? p.k : p.m,
                          p.transpose_a ? p.m : p.k, p.lda);

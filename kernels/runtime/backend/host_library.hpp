@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BLAS and FFT on host memory: what the host backend and the emulated device call.
+// BLAS and FFT on host memory, called by the host backend and the emulated device.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,14 @@
 
 namespace holdfast {
 
-// What is planned(problem) is widened to f32 and added up in it; tf32 is cut off first, as a matrix
-// unit does.
+// For planned(problem), operands are widened to f32 and accumulated in it; tf32 is truncated first,
+// as a matrix unit does.
 void gemm_on_host(const Gemm& problem, const GemmOperands& operands);
 
-// Measured by FFTW. HOLDFAST_FFTW_WISDOM names a file in which plans outlive the process.
+// Planned by FFTW's measurements. HOLDFAST_FFTW_WISDOM names a file that keeps plans across
+// processes.
 std::unique_ptr<FftPlan> plan_fft_on_host(const Fft& problem);
-// From here on plans are FFTW's estimates: the same in every process, and not the fastest.
+// From here on plans are FFTW's estimates: the same in every process, but not the fastest.
 void plan_ffts_without_measuring();
 void transform_on_host(FftPlan& plan, const void* in, void* out);
 

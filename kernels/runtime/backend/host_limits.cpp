@@ -32,7 +32,7 @@ int threads_of_this_process() {
 
 std::int64_t machine_memory_bytes() {
   const auto physical = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
-  std::int64_t group = 0;  // stays 0 where the control group says "max" or there is none
+  std::int64_t group = 0;  // stays 0 if the control group says "max" or is absent
   std::ifstream("/sys/fs/cgroup/memory.max") >> group;
   return group > 0 ? std::min(group, physical) : physical;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host's side of a process may use, and what is worth sharing among its threads.
+// What the host side of a process may use, and how much work is worth sharing among threads.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,15 @@ namespace holdfast {
 struct HostLimits {
   int threads = 1;
   std::optional<std::int64_t> memory_bytes = {};
-  std::string isa =
-      {};  // "x86-64-v4": the widest level that this CPU has and the project compiles for
-  bool precedence = false;  // its threads may go before those of others (base/machine.hpp)
+  std::string isa = {};  // "x86-64-v4": the widest level of this CPU that the project compiles for
+  bool precedence = false;  // may use real-time scheduling (base/machine.hpp)
 };
 const HostLimits& host_limits();
 
-// Work below which a second thread costs more than it brings: waking one that sleeps takes as long
-// as computing this alone.
+// Work below which a second thread costs more than it saves: waking one takes as long as computing
+// this alone.
 inline constexpr double flops_worth_sharing = 2e6;
 
-HostLimits read_host_limits();  // anew; throws Error{bad_input} naming a variable that is no number
+HostLimits read_host_limits();  // reads again; throws Error{bad_input} naming an invalid variable
 
 }  // namespace holdfast

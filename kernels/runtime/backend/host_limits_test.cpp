@@ -73,8 +73,8 @@ TEST(HostLimits, WithoutAnySettingTwoThreadsAtMost) {
   EXPECT_GT(limits.memory_bytes.value_or(0), 0);
 }
 
-// Of the gate's own count, which knows no OpenMP. Binding threads, OpenMP remembers what was there
-// before it did.
+// Compared with the gate's own count, which does not know OpenMP. If OpenMP binds threads, it
+// remembers the CPUs available before.
 TEST(HostLimits, TheCpusThatOpenMpCountsAreThoseThatThisProcessMayUse) {
   if (std::getenv("OMP_PLACES") || std::getenv("OMP_PROC_BIND"))
     GTEST_SKIP() << "OMP_PLACES or OMP_PROC_BIND moves the threads";

@@ -9,14 +9,13 @@
 namespace holdfast {
 namespace {
 
-constexpr std::size_t line = 64;  // of a cache, and the widest vector register
+constexpr std::size_t line = 64;  // a cache line, and the widest vector register
 constexpr std::size_t page = 4096;
 
-// A CPU compares addresses of loads and stores by their lowest twelve bits, so that a step may take
-// a tenth longer where an array that is written lies a few lines ahead of one that is read, pages
-// apart. Large arrays lie in pages of their own, each 23 lines further into its first one than the
-// array before: where they lie follows from the program alone, not from what else was allocated,
-// and neighbours keep clear of one another.
+// CPUs match loads and stores by the lowest twelve address bits, so a step may take a tenth longer
+// if a written array lies a few lines ahead of a read one, modulo the page size. Large arrays get
+// their own pages, each starting 23 lines further into its first page than the array before:
+// placement depends on the program alone, and neighbours do not collide.
 constexpr std::size_t large = 4 * page, lines_apart = 23;
 
 bool has_own_pages(std::size_t bytes) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the host, and where in its pages an array lies.
+// Host memory, and the placement of arrays within its pages.
 #pragma once
 
 #include <cstddef>
 
 namespace holdfast {
 
-// On 64 bytes; null where there is no more. Large arrays lie in pages of their own, by how many
-// were placed before: `large_arrays` counts them.
+// 64-byte aligned; null if memory is exhausted. Large arrays get their own pages, at an offset that
+// depends on `large_arrays`, which counts them.
 void* take_host_memory(std::size_t bytes, std::size_t& large_arrays);
 void give_back_host_memory(void* memory, std::size_t bytes) noexcept;
 

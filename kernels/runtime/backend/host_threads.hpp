@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many threads the host's libraries and loops use from here on.
+// Limits the threads of the host's libraries and loops.
 #pragma once
 
 namespace holdfast {
 
-// All that the process may use, until there are fewer: at most so many while this lives. Opening a
-// backend gives all of them back.
+// While this lives, at most this many threads are used, instead of all that the process may use.
+// Opening a backend restores them all.
 class FewerThreads {
  public:
   explicit FewerThreads(int most);

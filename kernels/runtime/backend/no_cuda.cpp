@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a build without the CUDA toolkit has in place of devices and compiler: the sentence that
-// says why.
+// Replaces devices and compiler in a build without the CUDA toolkit, by an error that says so.
 #include "runtime/base/error.hpp"
 #include "runtime/compile/compiler.hpp"
 #include "runtime/compile/program_cache.hpp"

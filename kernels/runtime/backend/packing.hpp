@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several arrays in one allocation, so that a single upload brings them all.
+// Several arrays in one allocation, so that a single upload transfers them all.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace holdfast {
 
-// A device allocates in units of this, and every part begins on one.
+// A device's allocation granularity, to which every part is aligned.
 inline constexpr std::size_t allocation_unit = 256;
 constexpr std::size_t rounded_up(std::size_t bytes) {
   return (bytes + allocation_unit - 1) / allocation_unit * allocation_unit;
 }
 
-// So many elements or some more, whose bytes are those that a device hands out.
+// `elements` rounded up so that their bytes fill whole allocation units.
 template <class E>
 constexpr std::size_t whole_units(std::size_t elements) {
   return rounded_up(elements * sizeof(E)) / sizeof(E);
@@ -45,8 +45,8 @@ class Packing {
   std::size_t bytes_ = 0;
 };
 
-// A packed allocation on the device, and what it is filled from on the host: one content or
-// several, of which the device holds that sent last.
+// A packed allocation on the device, and its contents on the host: one or several, of which the
+// device holds the one sent last.
 class Parcel {
  public:
   Parcel(Backend& backend, const Packing& packing, std::string site, int contents = 1)

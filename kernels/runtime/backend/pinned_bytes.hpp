@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What uploads are made from, where the copy is part of the work.
+// Source memory of uploads, for work that includes the copy.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace holdfast {
 
-// `size` bytes of the host, zero at first; page-locked where a GPU copies from them. Move-only, and
-// not of the ledger's account, which is the device's memory.
+// `size` bytes of host memory, initially zero; page-locked where a GPU copies from them. Move-only,
+// and not counted by the ledger, whose account is device memory.
 class PinnedBytes {
  public:
   PinnedBytes(Device& device, std::size_t size)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products in bf16 and tf32 on a real GPU beside those of the host.
+// Products in bf16 and tf32 on a real GPU, compared with those of the host.
 #include <gtest/gtest.h>
 
 #include "runtime/backend/blas.hpp"
@@ -79,7 +79,7 @@ TEST(GpuProducts, AgreeWithTheHostInEveryTransposition) {
   for (const bool a : {false, true})
     for (const bool b : {false, true}) {
       expect_product<Bf16, Bf16>(problem(Precision::bf16, a, b), 0.13);  // a last place of 16
-      // Operands may be cut off or rounded to ten bits.
+      // Operands may be truncated or rounded to ten bits.
       expect_product<float, float>(problem(Precision::tf32, a, b), 0.05);
       auto p = problem(Precision::bf16, a, b);
       p.result = Precision::f32;

@@ -56,7 +56,7 @@ double number(Bf16 x) {
 double number(float x) {
   return double{x};
 }
-// What a matrix unit reads of an operand.
+// The part of an operand that a matrix unit reads.
 double seen(Bf16 x) {
   return number(x);
 }
@@ -69,7 +69,7 @@ struct PlannedProducts : testing::TestWithParam<const char*> {
     return name == "emulated" ? make_emulated_backend({}) : open_backend(name);
   }
 
-  // Of `p` by the backend against its definition in double.
+  // The backend's product `p` against its definition in double.
   template <class T, class Result>
   void expect_product(const Gemm& p, double tolerance) {
     const auto a = field<T>(1), b = field<T>(2);
@@ -114,7 +114,7 @@ TEST_P(WhereItExecutes, Bf16AgreesWithTheDefinitionInEveryTransposition) {
     for (const bool b : {false, true}) expect_product<Bf16, Bf16>(problem(a, b), 8 * 0x1p-8);
 }
 
-// Far below bf16's rounding: the sums are f32, and so is what they are put into.
+// Far below bf16's rounding: both the sums and the result are f32.
 TEST_P(WhereItExecutes, Bf16IsAddedUpIntoF32) {
   auto p = problem(false, true);
   p.result = Precision::f32;
@@ -125,7 +125,7 @@ TEST_P(WhereItExecutes, Tf32ReadsTenBitsOfItsOperands) {
   expect_product<float, float>(problem(true, false, Precision::tf32), 1e-5);
 }
 
-// What lies there may be no number.
+// The old contents may be NaN.
 TEST_P(WhereItExecutes, ABetaOfZeroReadsNothing) {
   auto p = problem(false, false);
   p.beta = 0;

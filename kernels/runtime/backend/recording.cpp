@@ -31,7 +31,7 @@ Recording::~Recording() {
   } catch (const std::exception& error) {
     try {
       log(LogLevel::warn, error.what());
-    } catch (...) {  // no memory for a line of the log: nothing is left to be done
+    } catch (...) {  // no memory even for a log line: nothing left to do
     }
   }
 }

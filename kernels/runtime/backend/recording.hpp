@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a backend did, event by event, while somebody listened: profiles, traces and memory views
-// are made of it. Unless a Recording is open nothing is kept, and a verb costs one branch more.
+// A backend's events while a Recording is open: the source of profiles, traces and memory views.
+// Without one nothing is kept, and a verb costs one more branch.
 //
 //   Recording recording(*backend);  // before the computation is made: memory and compilations too
 //   ...
@@ -22,11 +22,11 @@ namespace holdfast {
 
 class Recorder;
 
-// Records one backend, and the scopes of the thread that opened it and of those that work for it
-// (worker.hpp), from construction until stop() or destruction on that thread. At most one per
-// backend, per thread, and on GPUs per process; Error{broken_rule} for a second one. Once a GPU was
-// recorded its launches may cost a little more for the rest of the process: time first, record
-// afterwards or in another process.
+// Records one backend, and the scopes of the thread that opened it and of its workers (worker.hpp),
+// from construction until stop() or destruction on that thread. At most one per backend, per
+// thread, and on GPUs per process; Error{broken_rule} for a second one. Once a GPU was recorded its
+// launches may cost a little more for the rest of the process: time first, record afterwards or in
+// another process.
 class Recording {
  public:
   explicit Recording(Backend& backend, RecordingLimits limits = {});
@@ -34,20 +34,18 @@ class Recording {
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  // Waits for the device, collects what it has to tell, ends the recording.
+  // Waits for the device, collects its records, ends the recording.
   void stop();
 
   double now() const;  // seconds since it began
   const std::vector<Activity>& activities() const;
   const std::vector<DeviceSlice>& slices() const;  // after stop()
-  // In the order in which they were opened. One that is still open has the end -1, until it ends
-  // with the recording.
+  // In the order of opening. A scope that is still open has end -1 until the recording ends it.
   const std::vector<ScopeRecord>& scopes() const;
-  const std::vector<WorkerTrack>& workers() const;    // after stop(); in the order of first scopes
-  std::optional<DeviceCounts> device_counts() const;  // after stop(); empty unless the device told
-  std::size_t dropped() const;                        // what the device itself lost included
-  // Why the device's own times are missing where they could be expected: "CUPTI: insufficient
-  // privileges ...".
+  const std::vector<WorkerTrack>& workers() const;    // after stop(); ordered by first scope
+  std::optional<DeviceCounts> device_counts() const;  // after stop(); empty if not reported
+  std::size_t dropped() const;                        // including what the device dropped
+  // Why expected device times are missing: "CUPTI: insufficient privileges ...".
   std::optional<std::string> device_silence() const;
 
  private:

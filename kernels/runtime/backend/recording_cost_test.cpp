@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What verbs and scopes cost while nobody records: measured alone, bounded by the smallest step.
+// The cost of verbs and scopes without a recording: measured alone, limited relative to the
+// smallest step.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ double seconds_per_call(const Action& action) {
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < calls; ++i) {
       action();
-      asm volatile("" ::: "memory");  // each call reads the recorder anew, as each verb does
+      asm volatile("" ::: "memory");  // each call reloads the recorder, as each verb does
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     seconds.push_back(took.count() / calls);

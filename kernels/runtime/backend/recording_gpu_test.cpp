@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUPTI tells of a real GPU, held against what the host asked for. Skipped, with the reason,
-// where CUPTI is silent.
+// CUPTI's records of a real GPU, compared with the host's requests. Skipped, with the reason, if
+// CUPTI is silent.
 #include <gmock/gmock.h>
 
 #include <optional>
@@ -75,7 +75,7 @@ TEST_F(GpuRecording, EverySliceHasItsTimeInTheOrderOfTheStream) {
   expect_all_placed_in_order();
 }
 
-// Both clocks are one: no work begins before the host asked for it, none ends after the recording.
+// Both clocks agree: no work begins before the host requested it, none ends after the recording.
 TEST_F(GpuRecording, TheDevicesClockIsTheRecordings) {
   constexpr double tolerance = 50e-6;
   for (int i = 0; i < 20; ++i) {

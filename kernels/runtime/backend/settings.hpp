@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environment asks of the run-time layer, refused in one sentence where it means nothing.
+// Environment settings of the run-time layer, each rejected in one sentence if invalid.
 #pragma once
 
 namespace holdfast {
 
-// Reads every setting of this layer once and throws Error{bad_input} for the first that means
-// nothing, so that a typing error is told before anything is measured. open_backend calls it.
+// Reads every setting of this layer once and throws Error{bad_input} for the first invalid one, so
+// that a typing error is reported before anything is measured. Called by open_backend.
 void check_settings();
 
 }  // namespace holdfast

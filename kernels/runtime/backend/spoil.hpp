@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For those who verify: a result that was never written must not look like the one before.
+// For verification: a result that was never written must not look like the previous one.
 #pragma once
 
 #include <string_view>
@@ -8,12 +8,11 @@
 
 namespace holdfast {
 
-// Overwrites all that `site` holds with bytes of ones: NaN in f32 and f64, -1 in integers. Returns
-// how many bytes that are. Nothing of it is counted; on a device that executes nothing they stay as
-// they are.
+// Overwrites all memory of `site` with one bits: NaN in f32 and f64, -1 in integers. Returns the
+// number of bytes. Not counted; a no-op on a device that executes nothing.
 std::size_t spoil(Backend& backend, std::string_view site);
 
-// The same of so many bytes of a buffer.
+// The same for a buffer of `bytes` bytes.
 void spoil(Backend& backend, void* memory, std::size_t bytes);
 
 }  // namespace holdfast

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One exception type. A function per library turns its status into it: `check` beside the code that
+// One exception type. A function per library translates its status: `check`, beside the code that
 // calls the library.
 #pragma once
 
@@ -12,12 +12,12 @@ namespace holdfast {
 
 // Why something failed; main() maps each kind to its exit code.
 enum class Fault {
-  bad_input,      // what the user wrote cannot be done
-  no_device,      // this machine lacks the device that was asked for
+  bad_input,      // the user's request is invalid
+  no_device,      // this machine lacks the requested device
   compile,        // a device program does not compile, or its launch signature is wrong
   device,         // the device or one of its libraries refused
-  out_of_memory,  // more was asked for than there is, or than is allowed
-  broken_rule,    // a computation did what an accounted step must not: allocate, compile, plan
+  out_of_memory,  // the request exceeds the available or allowed memory
+  broken_rule,    // a computation did what a steady step must not: allocate, compile, plan
 };
 
 class Error : public ErrorOf<Fault> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Fourier transform as data: what every backend's library is given.
+// A Fourier transform as data, the input of every backend's library.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dense matrix product as data: what every backend's library is given.
+// A dense matrix product as data, the input of every backend's library.
 #pragma once
 
 #include <compare>
@@ -17,7 +17,7 @@ namespace holdfast {
 // consecutive problems, a stride of 0 uses the same matrix for all.
 struct Gemm {
   Precision precision = Precision::f64;  // of A, B and the products
-  std::optional<Precision> result = {};  // of C, where it is not that of A and B
+  std::optional<Precision> result = {};  // of C, if different
   int m = 0, n = 0, k = 0;               // op(A): [m, k], op(B): [k, n], C: [m, n]
   bool transpose_a = false, transpose_b = false;
   int lda = 0, ldb = 0, ldc = 0;  // row pitch, in elements
@@ -28,7 +28,7 @@ struct Gemm {
   auto operator<=>(const Gemm&) const = default;
 };
 
-// Of C in memory.
+// Precision of C in memory.
 constexpr Precision stored_result(const Gemm& problem) {
   const Precision given = problem.result.value_or(problem.precision);
   return given == Precision::tf32 ? Precision::f32 : given;
@@ -48,8 +48,8 @@ inline std::string shown(const Gemm& problem) {
   return words;
 }
 
-// Where a product finds its matrices. D = alpha op(A) op(B) + beta C; d is c but where the product
-// is planned, and shares its pitch and stride.
+// The matrices of a product: D = alpha op(A) op(B) + beta C. d equals c unless the product is
+// planned, and shares its pitch and stride.
 struct GemmOperands {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -65,8 +65,8 @@ struct GemmPlan {
   const Gemm problem;
 };
 
-// Bytes of device work area a Blas takes once (cuBLAS's workspace, set by us so that the peak is
-// reproducible); and what cuBLASLt's algorithms for bf16 and tf32 may use.
+// Bytes of device work area that a Blas allocates once: cuBLAS's workspace, set explicitly so that
+// the peak is reproducible; and the limit for cuBLASLt's bf16 and tf32 algorithms.
 inline constexpr std::size_t gemm_work_area_bytes = std::size_t{8} << 20;
 inline constexpr std::size_t planned_gemm_work_area_bytes = std::size_t{32} << 20;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room for results of a gigabyte in large pages: the first touch of so much memory in small ones
-// takes longer than filling it does.
+// Large pages for results of a gigabyte: first touching that much memory in small pages takes
+// longer than filling it.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace holdfast {
 
-// Wishes for large pages from the first to the last whole one of this memory; where the system does
-// not grant it there are small ones.
+// Requests large pages for the whole ones within this memory; if the system refuses, small ones
+// remain.
 void wish_large_pages(void* begin, std::size_t bytes);
 
-// Makes room for `more` numbers, in large pages where the system has them; where they begin.
+// Appends room for `more` numbers, in large pages if the system has them; returns its begin.
 template <class T>
 T* grow(std::vector<T>& numbers, std::size_t more) {
   const std::size_t before = numbers.size();

@@ -11,7 +11,7 @@
 namespace holdfast {
 namespace {
 
-// What the action prints while HOLDFAST_LOG has the value.
+// What the action prints with this value of HOLDFAST_LOG.
 template <class Action>
 std::string printed(const char* level, Action&& action) {
   setenv("HOLDFAST_LOG", level, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats of numbers, stored and computed with.
+// Number formats, for storage and computation.
 #pragma once
 
 #include <concepts>
@@ -20,7 +20,7 @@ constexpr std::string_view name(Precision precision) {
   return names[static_cast<std::size_t>(precision)];
 }
 
-// Of a number in memory.
+// Bytes of a number in memory.
 constexpr int stored_bytes(Precision precision) {
   constexpr int bytes[] = {4, 8, 4, 2};
   return bytes[static_cast<std::size_t>(precision)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a call of a library is named in recordings, graphs and messages: "gemm [6, 48, 49, 49] f64".
+// Names of library calls in recordings, graphs and messages: "gemm [6, 48, 49, 49] f64".
 #pragma once
 
 #include <initializer_list>
@@ -10,7 +10,8 @@
 
 namespace holdfast {
 
-// Appends only: a recording names a call each time, and a stream would cost more than the call.
+// Only appends to a string: a recording names every call, and a stream would cost more than the
+// call.
 inline std::string problem_name(std::string_view what, std::initializer_list<int> extents,
                                 Precision precision) {
   std::string words(what);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process is to do about transfers where there should be none.
+// The reaction to transfers where there should be none.
 #pragma once
 
 namespace holdfast {
 
 // HOLDFAST_TRANSFER_GUARD=log|error: what to do about a transfer in a steady step.
 enum class TransferGuard { off, log, error };
-TransferGuard transfer_guard();  // throws Error{bad_input} for a value that means nothing
+TransferGuard transfer_guard();  // throws Error{bad_input} for an invalid value
 
 }  // namespace holdfast

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words for the values of an enum: how they are printed, and how they are read.
+// The words for the values of an enum, for printing and reading.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ struct Words {
 
   constexpr std::string_view of(Enum value) const { return words[static_cast<std::size_t>(value)]; }
 
-  // Throws Error{bad_input} "unknown <axis> ..." with the list, where no word is `wanted`.
+  // Throws Error{bad_input} "unknown <axis> ..." with the list if no word equals `wanted`.
   Enum read(std::string_view wanted) const {
     for (std::size_t k = 0; k < count; ++k)
       if (words[k] == wanted) return static_cast<Enum>(k);

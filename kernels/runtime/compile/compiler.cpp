@@ -34,7 +34,7 @@ class Stopwatch {
 };
 
 // "void f<double>(double*, int)" and "void (double*, int)" both give "(double*, int)": the last
-// parenthesis and its partner, since parameters may hold parentheses of their own.
+// parenthesis and its partner, since parameters may contain parentheses.
 std::optional<std::string> parameters(const char* mangled) {
   const std::unique_ptr<char, decltype(&std::free)> demangled(
       abi::__cxa_demangle(mangled, nullptr, nullptr, nullptr), &std::free);
@@ -81,7 +81,7 @@ bool same_texts(const Lowering& a, const Lowering& b) {
          std::equal(a.headers.begin(), a.headers.end(), b.headers.begin(), b.headers.end(), same);
 }
 
-// Where there are as many as before, with the first that is another one.
+// Names the first changed entry if their number is unchanged.
 std::string changed_entries(const Lowering& before, const Lowering& now) {
   if (before.entries.size() != now.entries.size()) return "entries changed";
   const auto [old, other] =
@@ -89,7 +89,7 @@ std::string changed_entries(const Lowering& before, const Lowering& now) {
   return text("entries changed: ", *old, " -> ", *other);
 }
 
-// What differs from the last program of this source: why it has to be compiled.
+// What differs from the last program of this source: the reason to recompile.
 std::string difference(const Lowering& before, const Lowering& now) {
   std::string reasons;
   const auto add = [&](const std::string& reason) { add_to(reasons, reason); };
@@ -119,7 +119,7 @@ std::shared_ptr<const Artifact> made_of(const Lowering& lowering, Stopwatch& wat
   return made;
 }
 
-// The code and its functions, which no device has loaded yet.
+// Takes over the code and its functions, not yet loaded on any device.
 void take(const Artifact& artifact, const std::vector<WantedKernel>& wanted, Compiled& compiled) {
   compiled.ptx = artifact.ptx;
   compiled.cubin = artifact.cubin;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Run-time compilation, one path everywhere: trace (assemble source and constants), lower (NVRTC to
-// PTX), compile (nvJitLink to a cubin), load. The ledger counts each distinct program once,
-// whatever a cache spared.
+// PTX), compile (nvJitLink to a cubin), load. The ledger counts each distinct program once, even if
+// a cache had it.
 #pragma once
 
 #include <deque>
@@ -35,7 +35,7 @@ struct WantedKernel {
   WantedKernel(const char* wanted) : expression(wanted) {}
 };
 
-// How a program names a kernel that is a template of its numbers' type.
+// A program's name for a kernel that is a template over its number type.
 template <class T>
 std::string entry(std::string_view kernel) {
   return std::string(kernel) + (std::is_same_v<T, float> ? "<float>" : "<double>");
@@ -45,14 +45,14 @@ struct Program {
   Source code = {};
   std::vector<Source> headers = {};           // what the code may #include, by full or last name
   std::vector<std::string> definitions = {};  // "TILE=16"
-  std::vector<WantedKernel> entries = {};     // all of them are compiled at once
+  std::vector<WantedKernel> entries = {};     // compiled together
 };
 
 struct StageSeconds {
   double trace = 0, lower = 0, compile = 0, load = 0;
 };
 
-// One program as it was compiled.
+// A program after compilation.
 struct Compiled {
   std::string source_name = {};
   std::string reason =
@@ -64,7 +64,7 @@ struct Compiled {
   std::deque<Function> functions = {};  // in the order of Program::entries; addresses are stable
 };
 
-// A typed callable whose host-side signature was compared with the device's when it was made.
+// A typed callable, whose host-side signature was checked against the device's at construction.
 template <class... Arguments>
 class Kernel {
  public:
@@ -87,7 +87,7 @@ class Module {
  public:
   Module(Device& device, Compiled& compiled) : device_(&device), compiled_(&compiled) {}
 
-  // Throws Error{compile} when the program has no such entry or the kernel does not take Arguments.
+  // Throws Error{compile} if the program has no such entry or the kernel does not take Arguments.
   template <class... Arguments>
   Kernel<Arguments...> kernel(std::string_view entry) const {
     return {*device_, find(entry, typeid(void(Arguments...)))};
@@ -106,14 +106,14 @@ class Compiler {
   explicit Compiler(Device& device);
   ~Compiler();
 
-  // Throws Error{compile} with NVRTC's log when the program is wrong. A program this compiler has
+  // Throws Error{compile} with NVRTC's log for an invalid program. A program that this compiler has
   // seen is returned as it is and not counted again.
   Module compile(const Program& program);
 
-  // In the order they were first asked for.
+  // In the order of first request.
   const std::vector<std::unique_ptr<Compiled>>& programs() const { return programs_; }
 
-  // `compile` cases measure the compiler itself: no memo and no disk cache from here on.
+  // For `compile` cases, which measure the compiler itself: disables the memo and the disk cache.
   void bypass_caches() { bypass_caches_ = true; }
 
  private:
@@ -121,7 +121,7 @@ class Compiler {
   bool bypass_caches_ = false;
   std::vector<std::unique_ptr<Compiled>> programs_;
   std::map<std::string, Compiled*> by_key_;
-  std::map<std::string, Lowering> last_;  // by source name: what the next reason compares with
+  std::map<std::string, Lowering> last_;  // by source name: compared with for the next reason
 };
 
 }  // namespace holdfast

@@ -153,7 +153,7 @@ TEST_F(CompilerTest, TimesEachStage) {
   EXPECT_GT(seconds.load, 0);
 }
 
-// In a process that has compiled nothing before.
+// In a process without earlier compilations.
 TEST_F(CompilerTest, WhatAProcessAsksOnceIsNoCostOfItsFirstProgram) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto compiles = [&] {
@@ -388,7 +388,7 @@ TEST_F(CompilerTest, LogsEachCompilationWithItsReason) {
   const auto backend = fresh();
   backend->ledger.enter(Ledger::Phase::steady, {.may_compile = true});
   backend->compiler->compile(scaled_by(2));
-  backend->compiler->compile(scaled_by(2));  // known: nothing to tell
+  backend->compiler->compile(scaled_by(2));  // known: nothing to report
   std::istringstream log(testing::internal::GetCapturedStderr());
   unsetenv("HOLDFAST_LOG_COMPILES");
   std::vector<std::string> lines;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading what nvdisasm prints: sections of instructions, each an operation with its modifiers.
+// Parses nvdisasm's output: sections of instructions, each an operation with its modifiers.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -29,7 +29,7 @@ bool has(const Words& words, std::string_view one) {
   return std::find(words.begin() + 1, words.end(), one) != words.end();
 }
 
-// Bytes that a thread moves: of matrix fragments, four for each of them.
+// Bytes that a thread moves; for matrix fragments, four per fragment.
 int width(const Words& words) {
   struct Modifier {
     std::string_view word;
@@ -78,7 +78,7 @@ std::string class_of(const Words& words) {
   for (const auto& [name, kind] : moves)
     if (operation == name) return std::string(kind) + '_' + std::to_string(width(words));
   if (operation.ends_with("MMA")) return "tensor";
-  // Conversions to and from double, and what begins its division and its root.
+  // Conversions to and from double, and the first instructions of its division and square root.
   for (const std::string_view word : words)
     if (word == "F64" || word.ends_with("64H")) return "f64";
   if (operation.size() > 3 && operation.front() == 'U') operation.remove_prefix(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of one program, each listed once: a row has a kernel's arguments, name and kind. The
-// program's entries, the typed callable and the emulated device read it.
+// program's entries, the typed callable and the emulated device use it.
 //   template <class T>
 //   struct HeatKernels : KernelList {
 //     HeatKernels() = default;  // names alone
@@ -26,10 +26,10 @@ namespace holdfast {
 class KernelList {
  public:
   KernelList() = default;
-  KernelList(const KernelList&) = delete;  // it knows where its rows are
+  KernelList(const KernelList&) = delete;  // it points to its rows
   KernelList& operator=(const KernelList&) = delete;
 
-  // The rows, in their order, become the entries of `program`.
+  // Compiles `program` with the rows, in their order, as its entries.
   void compile(Compiler& compiler, Program program) {
     program.entries = rows_;
     const Module module = compiler.compile(program);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nvJitLink says of a program, read number by number: each differs from all others, so that
-// one that is taken from elsewhere shows.
+// nvJitLink's report on a program, read number by number: all numbers differ, so that one read from
+// the wrong place shows.
 #include <gmock/gmock.h>
 
 #include "runtime/compile/nvrtc.hpp"

@@ -22,10 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Another way of counting finds none of the counts that were kept.
+// Changing the way of counting invalidates the cached counts.
 constexpr const char* counted_as = "holdfast-machine-code/1";
 
-// What a shell command prints; nothing where it fails.
+// The output of a shell command; empty if it fails.
 std::optional<std::string> printed_by(const std::string& command) {
   FILE* pipe = ::popen(command.c_str(), "r");
   if (!pipe) return {};
@@ -70,7 +70,7 @@ std::string version_of(const std::string& path) {
   return printed->substr(found + 3, end - found - 3);
 }
 
-// A line for each kernel: its name, then class and number in turn.
+// One line per kernel: its name, then class and number alternately.
 std::string written(const std::map<std::string, InstructionCounts>& kernels) {
   std::string all;
   for (const auto& [name, code] : kernels) {

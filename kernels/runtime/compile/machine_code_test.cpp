@@ -88,7 +88,7 @@ TEST(Disassembly, OfNothingIsNothing) {
   EXPECT_TRUE(read_disassembly("not what a disassembler prints\n.section .text.").empty());
 }
 
-// A kernel as it is compiled, and what there is of it in the cache the second time.
+// A compiled kernel, and its cached counts the second time.
 class MachineCode : public testing::Test {
  protected:
   void SetUp() override {
@@ -124,7 +124,7 @@ class CacheOfItsOwn {
   std::string before_ = {};
 };
 
-// What one process counted and kept, another reads that has no disassembler.
+// Another process without a disassembler reads what one process counted and cached.
 TEST_F(MachineCode, IsKnownWithoutDisassemblerWhereTheCacheHasIt) {
   const CacheOfItsOwn cache;
   const Artifact artifact = compiled("__global__ void sample(double* x) { x[7] *= 3.25; }");
@@ -151,7 +151,7 @@ TEST_F(MachineCode, OfARealKernelIsWhatItsSourceSays) {
   EXPECT_EQ(count(code, "shared_store_8"), 1);
 }
 
-// Kept as another version counted it, which need not be this one's way.
+// The cached counts are from another version, whose way of counting may differ.
 TEST_F(MachineCode, IsNotTakenFromAnotherDisassemblersCounts) {
   const std::string hash = text("sha256:of no cubin but that of process ", getpid());
   cache_text(sha256_digits(text("holdfast-machine-code/1\n13.0.1\n", hash)), "kernel f64 1\n");

@@ -28,7 +28,7 @@ std::vector<const char*> pointers(const std::vector<std::string>& strings) {
   return result;
 }
 
-// Both libraries count the terminating zero in the sizes they give.
+// Both libraries include the terminating zero in their sizes.
 void drop_terminator(std::string& text) {
   while (!text.empty() && text.back() == '\0') text.pop_back();
 }
@@ -52,8 +52,7 @@ std::string log_of(nvJitLinkHandle link) {
   return log;
 }
 
-// The number that stands right before `words`, 0 where they are not there: 12 in "12 bytes spill
-// stores".
+// The number directly before `words`, 0 if they are absent: 12 in "12 bytes spill stores".
 int number_before(std::string_view words, std::string_view log) {
   const auto found = log.find(words);
   if (found == std::string_view::npos || found == 0) return 0;
@@ -73,7 +72,7 @@ int spills_in(std::string_view lines) {
   return bytes;
 }
 
-// The rest of the log after `words`, which must be there; `what` is what they lead to.
+// The rest of the log after `words`, which must be present; `what` names what they introduce.
 std::string_view after(std::string_view words, std::string_view log, std::string_view what,
                        const Artifact::Entry& entry) {
   const auto found = log.find(words);
@@ -82,8 +81,8 @@ std::string_view after(std::string_view words, std::string_view log, std::string
                                      ": nvJitLink does not report them"));
   return log.substr(found + words.size());
 }
-// The number before words of a kernel's part of the log that must be there: a linker that says it
-// otherwise would read as one that uses nothing.
+// The number before words that must be in a kernel's part of the log: otherwise a linker with
+// another wording would read as one that uses nothing.
 int number_of(std::string_view words, std::string_view log, const Artifact::Entry& entry) {
   (void)after(words, log, text("number of", words), entry);
   return number_before(words, log);
@@ -92,7 +91,7 @@ std::string_view first_line(std::string_view lines) {
   return lines.substr(0, lines.find('\n'));
 }
 
-// "release 13.0, V13.0.88" in what a tool wrote about itself -> "13.0.88".
+// "release 13.0, V13.0.88" in a tool's own output -> "13.0.88".
 std::string release_in(std::string_view artefact) {
   auto found = artefact.find(", V", artefact.find("release "));
   if (found == artefact.npos) return "unknown";
@@ -153,8 +152,9 @@ void lower(const Lowering& lowering, Artifact& artifact) {
   drop_terminator(artifact.ptx);
 }
 
-// Where there is a driver, both libraries keep what they made in its cache (~/.nv/ComputeCache).
-// What is taken from there comes without ptxas's log, and in no time: a compilation here is one.
+// With a driver present, both libraries cache their output (~/.nv/ComputeCache). A cache hit comes
+// without ptxas's log and takes no time, so the cache is disabled: here a compilation always
+// compiles.
 void link(const Lowering& lowering, Artifact& artifact) {
   const std::vector<std::string> options = {text("-arch=sm_", lowering.sm), "-verbose",
                                             "-Xptxas=-v", "-no-cache"};
@@ -163,7 +163,7 @@ void link(const Lowering& lowering, Artifact& artifact) {
   check(nvJitLinkCreate(&raw, static_cast<unsigned>(list.size()), list.data()),
         text("start the compilation of ", lowering.name, " for sm_", lowering.sm));
   const LinkHandle link(raw);
-  // A fixed name: the cubin must depend on nothing but the code.
+  // A fixed name: the cubin must depend only on the code.
   auto status = nvJitLinkAddData(raw, NVJITLINK_INPUT_PTX, artifact.ptx.c_str(),
                                  artifact.ptx.size() + 1, "program.ptx");
   if (status == NVJITLINK_SUCCESS) status = nvJitLinkComplete(raw);
@@ -181,10 +181,10 @@ void link(const Lowering& lowering, Artifact& artifact) {
   read_resources(log, (known ? *known : Architecture{}).shared_bytes_reserved, artifact.entries);
 }
 
-// Registers and static shared memory are the linker's, under "Function properties for 'NAME':":
-// they include the functions that a kernel calls, ptxas's "Used R registers" does not. ptxas tells
-// the spills of functions that were not inlined (not who calls them) like those of kernels: they
-// count against every kernel of the program.
+// Registers and static shared memory come from the linker, under "Function properties for 'NAME':",
+// which includes the functions that a kernel calls; ptxas's "Used R registers" does not. ptxas
+// reports the spills of functions that were not inlined (not their callers) like those of kernels:
+// they count against every kernel of the program.
 void read_resources(std::string_view log, std::int64_t reserved,
                     std::vector<Artifact::Entry>& entries) {
   int of_functions = spills_in(log);
@@ -206,7 +206,7 @@ void read_resources(std::string_view log, std::int64_t reserved,
 }
 
 ToolkitVersions toolkit_versions() {
-  // Only what they make tells the libraries' patch level; a cubin depends on it.
+  // Only their output tells the libraries' patch level, on which a cubin depends.
   static const ToolkitVersions versions = [] {
     const Lowering probe{
         .name = "probe.cu", .text = "__global__ void probe() {}", .entries = {"probe"}, .sm = 90};

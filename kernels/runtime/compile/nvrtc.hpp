@@ -10,14 +10,14 @@
 
 namespace holdfast {
 
-// What one compilation makes; all that a cache has to keep.
+// The output of one compilation, and the content of a cache entry.
 struct Artifact {
   struct Entry {
     std::string name = {};  // mangled
     int registers = 0;
     int spill_bytes = 0;  // stores plus loads
     int shared_bytes = 0;
-    int local_bytes = 0;  // of the stack, of the functions that it calls too
+    int local_bytes = 0;  // stack, including that of called functions
 
     bool operator==(const Entry&) const = default;
   };
@@ -33,7 +33,7 @@ struct IncludedText {
 struct Lowering {
   std::string name = {};  // shown in messages
   std::string text = {};
-  std::vector<IncludedText> headers = {};  // by the name that #include spells
+  std::vector<IncludedText> headers = {};  // by the name in #include
   std::vector<std::string> definitions = {};
   std::vector<std::string> entries = {};
   int sm = 0;
@@ -49,8 +49,8 @@ void lower(const Lowering& lowering, Artifact& artifact);
 // Fills cubin and the entries' resources. Throws Error{compile} with nvJitLink's log.
 void link(const Lowering& lowering, Artifact& artifact);
 
-// Fills the entries' resources from nvJitLink's log. Where a kernel uses shared memory at all,
-// `reserved` bytes of it are the system's. Throws Error{compile} where the log lacks an entry.
+// Sets the entries' resources from nvJitLink's log. If a kernel uses shared memory at all,
+// `reserved` bytes of it are the system's. Throws Error{compile} if the log lacks an entry.
 void read_resources(std::string_view log, std::int64_t reserved,
                     std::vector<Artifact::Entry>& entries);
 

@@ -37,9 +37,9 @@ std::string cache_setting(const char* name) {
   return value ? value : "";
 }
 
-thread_local fs::path elsewhere;  // of the innermost ProgramsKeptIn
+thread_local fs::path elsewhere;  // folder of the innermost ProgramsKeptIn
 
-// Empty where the environment names no place at all.
+// Empty if the environment names no folder.
 fs::path directory() {
   if (!elsewhere.empty()) return elsewhere;
   if (auto own = cache_setting("HOLDFAST_CACHE_DIR"); !own.empty()) return own;
@@ -50,7 +50,7 @@ fs::path directory() {
   return {};
 }
 
-// Whoever else can write where programs are kept can plant some.
+// Anybody else who can write to the cache could plant programs.
 std::string why_not_trusted(const fs::path& folder, const struct stat& is) {
   if (!S_ISDIR(is.st_mode)) return text(folder.string(), " is no folder");
   if (is.st_uid != ::geteuid() && is.st_uid != 0)
@@ -60,13 +60,13 @@ std::string why_not_trusted(const fs::path& folder, const struct stat& is) {
   return {};
 }
 
-// Once, whichever the reason.
+// Warns only once, whatever the reasons.
 void say_not_kept(const std::string& why) {
   static std::once_flag said;
   std::call_once(said, [&] { log(LogLevel::warn, text("compiled programs are not kept: ", why)); });
 }
 
-// Whether the folder is there and ours alone.
+// Whether the folder exists and only we can write to it.
 bool trusted(const fs::path& folder) {
   struct stat is = {};
   if (::stat(folder.c_str(), &is) != 0) return false;
@@ -75,8 +75,8 @@ bool trusted(const fs::path& folder) {
   return refusal.empty();
 }
 
-// Makes the folder where it is not there yet. One that somebody asked for and that cannot be made
-// is told; where no more than a home is missing, programs are compiled anew.
+// Creates the folder if necessary. Warns if a folder that the user set cannot be created; if only a
+// home is missing, programs are silently compiled anew.
 bool ready(const fs::path& folder) {
   std::error_code problem;
   fs::create_directories(folder.parent_path(), problem);
@@ -89,9 +89,9 @@ bool ready(const fs::path& folder) {
   return false;
 }
 
-// What an entry is bound to beside its key. HOLDFAST_CACHE_SECRET makes it a cache that only those
-// who know it can fill. In CI, where folders are restored from elsewhere, only this run's own
-// entries count without it.
+// What an entry is bound to besides its key. With HOLDFAST_CACHE_SECRET only those who know it can
+// fill the cache. Without it in CI, where folders are restored from elsewhere, only this run's own
+// entries count.
 std::string binding() {
   if (const auto secret = cache_setting("HOLDFAST_CACHE_SECRET"); !secret.empty())
     return text("secret ", secret);
@@ -108,7 +108,7 @@ std::string field(std::string_view bytes) {
   return text(bytes.size(), "\n", bytes);
 }
 
-// Hashed twice, so that nothing can be appended to what a secret has vouched for.
+// Hashed twice, so that nothing can be appended to an authenticated body.
 std::string bond(std::string_view key, std::string_view body) {
   const std::string front = field(binding()) + field(key);
   return sha256_digits(front + sha256_digits(text(front, body)));
@@ -133,7 +133,7 @@ std::string serialised(const Artifact& artifact) {
   return body;
 }
 
-// A number that is all of a text.
+// A number that must span the whole text.
 template <class Number>
 std::optional<Number> number(std::string_view digits) {
   Number value = 0;
@@ -142,7 +142,7 @@ std::optional<Number> number(std::string_view digits) {
   return value;
 }
 
-// Takes a field off the front of a body; nothing where there is none.
+// Removes a field from the front of a body; empty if there is none.
 std::optional<std::string> take_field(std::string_view& body) {
   const auto line = body.find('\n');
   if (line == std::string_view::npos) return {};
@@ -183,7 +183,8 @@ std::optional<Artifact> parsed(std::string_view key, std::string_view entry) {
   return artifact;
 }
 
-// Whether what was opened is a file of our own: a FIFO would be waited for, a link leads elsewhere.
+// Whether the opened file is a regular one of our own: reading a FIFO would block, and a link leads
+// elsewhere.
 bool is_own_file(int file) {
   struct stat is = {};
   return ::fstat(file, &is) == 0 && S_ISREG(is.st_mode) &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled programs that need not be compiled again: in this process's memory, and on disk under
-// HOLDFAST_CACHE_DIR (default $XDG_CACHE_HOME/holdfast or ~/.cache/holdfast), made 0700 and refused
-// where others can write. An entry is bound to its key, and to HOLDFAST_CACHE_SECRET or, in CI
-// without one, to the run. A cache that cannot be read or written costs time only.
+// A cache of compiled programs: in this process's memory, and on disk under HOLDFAST_CACHE_DIR
+// (default $XDG_CACHE_HOME/holdfast or ~/.cache/holdfast), created with mode 0700 and refused if
+// others can write to it. An entry is bound to its key, and to HOLDFAST_CACHE_SECRET or, in CI
+// without one, to the run. If the cache cannot be read or written, only time is lost.
 #pragma once
 
 #include <filesystem>
@@ -14,18 +14,18 @@
 
 namespace holdfast {
 
-// Null when neither has it. `key` is a SHA-256 over everything the artifact depends on.
+// Null if in neither. `key` is a SHA-256 over everything the artifact depends on.
 std::shared_ptr<const Artifact> cached_program(const std::string& key);
 void cache_program(const std::string& key, std::shared_ptr<const Artifact> artifact);
 
-// The same of a text that follows from something else, on disk alone; nothing where there is none.
+// The same for text derived from the key's content, on disk alone; empty if absent.
 std::optional<std::string> cached_text(const std::string& key);
 void cache_text(const std::string& key, const std::string& content);
 
-// Forgets what is held in memory, as a new process would.
+// Clears the cache in memory, as in a new process.
 void forget_cached_programs();
 
-// While it lives, this thread's programs are kept on disk in that folder and nowhere else.
+// While it lives, this thread's programs are cached in that folder on disk and nowhere else.
 class ProgramsKeptIn {
  public:
   explicit ProgramsKeptIn(std::filesystem::path folder);

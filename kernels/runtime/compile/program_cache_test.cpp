@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Each test has a folder of its own, in an environment that names no CI.
+// Each test has its own folder, in an environment outside CI.
 class ProgramCache : public testing::Test {
  protected:
   void SetUp() override {
@@ -49,7 +49,7 @@ class ProgramCache : public testing::Test {
     all << std::ifstream(path, std::ios::binary).rdbuf();
     return all.str();
   }
-  // An entry with a body of one's own, and the hash that vouches for it.
+  // An entry with a chosen body, and a matching hash.
   void plant(const std::string& key, const std::string& body) const {
     const std::string front = text("0\n", key.size(), "\n", key);
     std::ofstream(folder / key) << sha256_digits(front + sha256_digits(front + body)) << '\n'
@@ -90,8 +90,7 @@ TEST_F(ProgramCache, GivesBackEachResourceOfEachKernel) {
 TEST_F(ProgramCache, TakesAnEntryThatIsWrittenAsItsOwnAre) {
   keep("a", 32);
   plant("b", "3\nptx5\ncubin");
-  EXPECT_TRUE(
-      cached_program("b"));  // else the malformed ones below would be refused for their hash
+  EXPECT_TRUE(cached_program("b"));  // else the malformed ones below would fail by their hash
 }
 
 TEST_F(ProgramCache, AnEntryOfAnotherKeyIsNoneOfThis) {
@@ -133,7 +132,7 @@ TEST_F(ProgramCache, AFolderThatOthersCanWriteToIsRefused) {
   EXPECT_TRUE(cached_program("a"));
 }
 
-// Said once in a process, so that this one looks at a process of its own.
+// Reported once per process, so this test uses its own process.
 TEST_F(ProgramCache, AFolderThatSomebodyAskedForAndThatCannotBeMadeIsTold) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto kept = [] {
@@ -161,7 +160,7 @@ TEST_F(ProgramCache, NeitherALinkNorAFifoIsAnEntry) {
   fs::create_symlink("elsewhere", folder / "a");
   EXPECT_FALSE(cached_program("a"));
   ASSERT_EQ(::mkfifo((folder / "b").c_str(), 0600), 0);
-  EXPECT_FALSE(cached_program("b"));  // and does not wait for somebody to write
+  EXPECT_FALSE(cached_program("b"));  // without waiting for a writer
 }
 
 TEST_F(ProgramCache, WithASecretOnlyThoseWhoKnowItFillIt) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a program another one: all that its machine code depends on. A cache that leaves a
-// part of it out hands out the code of another program.
+// A program's identity: everything that its machine code depends on. A cache whose key omits a part
+// of it returns another program's code.
 #include <gmock/gmock.h>
 
 #include "base/sha256.hpp"
@@ -20,7 +20,7 @@ Program with_factor(std::string_view header) {
 }
 
 struct ProgramIdentity : EmptyCaches {
-  // By a process that finds in its caches whatever was compiled before.
+  // In a process that finds in its caches whatever was compiled before.
   static std::int64_t nvrtc_runs(const Program& program, std::string_view device) {
     forget_cached_programs();
     const auto backend = open_backend(device);

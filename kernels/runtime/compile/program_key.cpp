@@ -12,7 +12,8 @@ Toolchain toolchain() {
   return {versions.nvrtc, versions.nvjitlink, lowering_options()};
 }
 
-// Each part is preceded by its length, so that no two programs run together.
+// Each part is preceded by its length, so that different programs cannot concatenate to the same
+// text.
 std::string program_key(const Lowering& lowering, const Toolchain& toolchain) {
   std::string everything;
   const auto add = [&](std::string_view part) { everything += text(part.size(), ":", part, "\n"); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name of a program in caches: a hash of everything that its machine code depends on.
+// The cache key of a program: a hash of everything that its machine code depends on.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace holdfast {
 
-// What compiles, and how.
+// Versions and options of the compilers.
 struct Toolchain {
   std::string nvrtc = {}, nvjitlink = {};  // versions
   std::vector<std::string> options = {};

@@ -23,7 +23,7 @@ struct Keyed {
   std::string key() const { return program_key(lowering, toolchain); }
 };
 
-// Each of these alone makes other machine code, or may.
+// Each of these alone changes the machine code, or may.
 const std::vector<std::function<void(Keyed&)>> changes = {
     [](Keyed& one) { one.lowering.name = "scales.cu"; },
     [](Keyed& one) { one.lowering.text += " "; },

@@ -18,9 +18,9 @@ std::string_view replaced_sources() {
   return setting ? setting : "";
 }
 
-// What was asked for while HOLDFAST_SOURCES named this folder.
+// Sources requested while HOLDFAST_SOURCES named this folder.
 struct Asked {
-  std::string folder = {}, last = {};  // the latter a path
+  std::string folder = {}, last = {};  // last: a path
   int files = 0, found = 0;
 };
 std::mutex asking;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device code as it is compiled: the text that the binary carries, or the file that
-// HOLDFAST_SOURCES puts in its place.
+// The text of device code as compiled: embedded in the binary, or a file that HOLDFAST_SOURCES
+// substitutes.
 #pragma once
 
 #include <string>
@@ -8,22 +8,23 @@
 
 namespace holdfast {
 
-// The text of the source that lies at `path` ("cubed_sphere_swe/device/optimized.cu"):
+// The text of the source at `path` ("cubed_sphere_swe/device/optimized.cu"):
 // HOLDFAST_SOURCES/<path>, else HOLDFAST_SOURCES/<its short name>, else HOLDFAST_SOURCES/<its last
 // part>, else `embedded`.
 std::string source_text(std::string_view path, std::string_view embedded);
 
-// Whether HOLDFAST_SOURCES is set: what this process measures is not what it was built from.
+// Whether HOLDFAST_SOURCES is set, so that this process may measure other code than it was built
+// from.
 bool sources_overridden();
 
-// Where HOLDFAST_SOURCES is set and nothing that was compiled since lay there. Some may: a folder
-// need not hold all.
+// Warns if HOLDFAST_SOURCES is set and held none of the sources compiled since. Holding only some
+// is fine.
 void warn_of_unused_sources();
 
-// "optimized.cu" of "cubed_sphere_swe/device/optimized.cu": how an #include beside it spells it.
+// "optimized.cu" for "cubed_sphere_swe/device/optimized.cu": its name in an #include beside it.
 std::string_view bare_name(std::string_view path);
 
-// "cubed_sphere_swe/optimized.cu" of the same: how messages and profiles call it.
+// "cubed_sphere_swe/optimized.cu" for the same: its name in messages and profiles.
 std::string short_name(std::string_view path);
 
 }  // namespace holdfast

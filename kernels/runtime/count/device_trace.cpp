@@ -16,7 +16,7 @@ using Records = std::span<const DeviceRecord*>;
 
 constexpr std::uint64_t unknown = static_cast<std::uint64_t>(-1);
 
-// A correlation that two verbs claim belongs to neither.
+// A correlation claimed by two verbs belongs to neither.
 std::unordered_map<std::uint32_t, std::uint64_t> activities_by_correlation(
     const std::vector<Correlation>& correlations) {
   std::unordered_map<std::uint32_t, std::uint64_t> result;
@@ -32,7 +32,7 @@ struct Owned {
   const DeviceRecord* record = nullptr;
 };
 
-// Grouped by activity, each group in the order in which the device ran it.
+// Grouped by activity, each group in the device's order of execution.
 std::vector<Owned> by_activity(const DeviceRecords& records) {
   const auto owners = activities_by_correlation(records.correlations);
   std::vector<Owned> result;
@@ -47,7 +47,7 @@ std::vector<Owned> by_activity(const DeviceRecords& records) {
   return result;
 }
 
-// Whether the record can be what the slice became on the device. A library call may be anything.
+// Whether the record can belong to the slice. A library call may be anything.
 bool agree(const DeviceSlice& slice, const DeviceRecord& record) {
   switch (slice.kind) {
     case Kind::kernel:
@@ -66,7 +66,7 @@ bool agree(const DeviceSlice& slice, const DeviceRecord& record) {
   }
 }
 
-// The slice spans its records; there is at least one.
+// Makes the slice span its records, of which there is at least one.
 void fold(DeviceSlice& slice, Records records, const ClockMap& clock) {
   std::int64_t end = 0;
   int kernels = 0;
@@ -79,8 +79,8 @@ void fold(DeviceSlice& slice, Records records, const ClockMap& clock) {
   slice.kernels = std::max(kernels, 1);
 }
 
-// One slice: all records of its verb that agree. The first launch of a kernel may come with copies
-// of its module's constants; they are not the kernel.
+// Places one slice: all records of its verb that agree. The first launch of a kernel may come with
+// copies of its module's constants, which are not part of it.
 void place_one(DeviceSlice& slice, Records records, const ClockMap& clock) {
   const auto end = std::stable_partition(records.begin(), records.end(),
                                          [&](const auto* record) { return agree(slice, *record); });
@@ -89,7 +89,7 @@ void place_one(DeviceSlice& slice, Records records, const ClockMap& clock) {
   if (!own.empty() && !kernel_twice) fold(slice, own, clock);
 }
 
-// Whether the records are exactly the nodes of a replay, each of as many records as it said.
+// Whether the records are exactly the nodes of a replay, each with its number of records.
 bool match(Slices slices, Records records) {
   std::size_t next = 0;
   for (const auto& slice : slices)
@@ -98,7 +98,7 @@ bool match(Slices slices, Records records) {
   return next == records.size();
 }
 
-// Something is missing: what is as often among the records as among the nodes can still be told.
+// With records missing, places those that occur as often among the records as among the nodes.
 void place_unambiguous(Slices slices, Records records, const ClockMap& clock) {
   std::map<std::pair<Kind, const Function*>, std::vector<DeviceSlice*>> alike;
   for (auto& slice : slices)
@@ -122,7 +122,7 @@ void place_replay(Slices slices, Records records, const ClockMap& clock) {
   }
 }
 
-// Of what was allocated while it was recorded; the release of older memory says nothing about it.
+// Peak of what was allocated during the recording; releases of older memory are ignored.
 std::int64_t peak_of(std::vector<DeviceMemoryEvent> events) {
   std::stable_sort(events.begin(), events.end(),
                    [](const auto& a, const auto& b) { return a.at < b.at; });
@@ -145,7 +145,7 @@ std::int64_t peak_of(std::vector<DeviceMemoryEvent> events) {
 }  // namespace
 
 ClockMap::ClockMap(const ClockPair& first, const ClockPair& last) : origin_(first) {
-  constexpr std::int64_t least_ticks = 1'000'000;  // 1 ms: below it the jitter of reading dominates
+  constexpr std::int64_t least_ticks = 1'000'000;  // 1 ms: below it read jitter dominates
   if (last.device - first.device >= least_ticks)
     seconds_per_tick_ =
         (last.seconds - first.seconds) / static_cast<double>(last.device - first.device);

@@ -11,8 +11,8 @@ using testing::ElementsAre;
 using Kind = Activity::Kind;
 using Record = DeviceRecord;
 
-// Synthetic records on a device's clock that shows 5 s when the recording begins; microseconds
-// since then.
+// Synthetic records on a device's clock that shows 5 s when the recording begins; times in
+// microseconds since then.
 struct DeviceTraceTest : testing::Test {
   static constexpr std::int64_t origin = 5'000'000'000;
   Function stage{.expression = "stage<double>", .name = "_Z5stageIdEvPT_"};
@@ -33,7 +33,7 @@ struct DeviceTraceTest : testing::Test {
   void kernel(std::uint32_t correlation, double begin, double end, const Function& function) {
     ran(Record::Kind::kernel, correlation, begin, end, function.name);
   }
-  // Of the launch that is this activity.
+  // The launch of this activity.
   void kernel(std::uint32_t correlation, double begin, double end, const Function& function,
               std::uint64_t activity) {
     kernel(correlation, begin, end, function);
@@ -52,7 +52,7 @@ struct DeviceTraceTest : testing::Test {
     slices.push_back({.kind = kind, .activity = activity, .kernels = kernels});
   }
 
-  // Begins in microseconds; -1 for none.
+  // Begins in microseconds; -1 if absent.
   std::vector<double> begins() const {
     std::vector<double> result;
     for (const auto& slice : slices) result.push_back(slice.begin ? *slice.begin * 1e6 : -1);
@@ -73,7 +73,7 @@ TEST_F(DeviceTraceTest, AKernelGetsItsTimeByCorrelationHoweverTheRecordsAreOrder
   EXPECT_NEAR(*slices[1].end * 1e6, 29, 1e-3);
 }
 
-// A device may run what was enqueued later first; a time window would mix the two up.
+// A device may run later enqueued work first; a time window would confuse the two.
 TEST_F(DeviceTraceTest, TimeNeverDecidesWhoseARecordIs) {
   enqueued({0, 1}, stage);
   kernel(70, 50, 60, stage, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device is asked to run, as data: kernels, the shapes of their launches, recorded graphs.
+// The work of a device as data: kernels, the shapes of their launches, recorded graphs.
 #pragma once
 
 #include <compare>
@@ -27,22 +27,22 @@ struct LaunchShape {
   Dim3 grid = {};                // blocks
   Dim3 block = {};               // threads per block
   std::size_t shared_bytes = 0;  // dynamic shared memory per block
-  bool cooperative = false;      // all blocks resident at once: the kernel uses a grid-wide barrier
+  bool cooperative = false;      // all blocks resident at once, for a grid-wide barrier
 
   auto operator<=>(const LaunchShape&) const = default;
 };
 
-// What a device works on in order. Kernels, replays and whatever is waited for are on the main
-// lane; copies from and to page-locked memory may have one of their own, beside it.
+// An in-order queue of a device. Kernels, replays and synchronous work use the main lane; copies
+// from and to page-locked memory may use their own, concurrently.
 enum class Lane { main, copies };
 
-// Blocks that cover `count`, `each` of it in one.
+// Number of blocks of `each` that cover `count`.
 constexpr unsigned blocks(std::int64_t count, std::int64_t each) {
   return static_cast<unsigned>((count + each - 1) / each);
 }
 
-// What a kernel is in a list of launches. `scatter` writes a few places of an array that others
-// fill as well; `fused` is everything that reads and computes and writes its own.
+// A kernel's kind in a list of launches. `scatter` writes a few places of an array that others fill
+// as well; `fused` is everything that reads, computes and writes its own.
 enum class KernelKind { fused, scatter, gemm, reduce, copy, loop };
 constexpr std::string_view name(KernelKind kind) {
   constexpr std::string_view names[] = {"fused", "scatter", "gemm", "reduce", "copy", "loop"};
@@ -51,14 +51,14 @@ constexpr std::string_view name(KernelKind kind) {
 
 // A kernel of a compiled program. Owned by the compiler; valid as long as its backend.
 struct Function {
-  std::string expression = {};  // "stage<double>", as the program names it
+  std::string expression = {};  // "stage<double>", as in the program
   KernelKind kind = KernelKind::fused;
   std::string name = {};              // mangled
   std::string parameters = {};        // "(float const*, float*, int)"
   int registers = 0;                  // per thread
   int spill_bytes = 0;                // local-memory spills, stores plus loads
   int shared_bytes = 0;               // static, per block
-  int local_bytes = 0;                // per thread: arrays and spills that lie in memory
+  int local_bytes = 0;                // per thread: arrays and spills in local memory
   std::string cubin_hash = {};        // of the program's cubin
   const void* handle = nullptr;       // cudaKernel_t on a real device
   std::int64_t launches = 0;          // so far, for the kernel table of a result
@@ -71,19 +71,19 @@ class Graph {
   struct Executable {
     virtual ~Executable() = default;
   };
-  // One recorded node, for those who profile a replay.
+  // One recorded node, for profiles of a replay.
   struct Node {
     enum class Kind { kernel, library, copy, fill } kind = Kind::kernel;
-    const Function* function = nullptr;  // of a kernel
+    const Function* function = nullptr;  // for a kernel
     std::string library = {};            // "gemm [6, 48, 49, 49] f64"
     LaunchShape shape = {};
-    std::int64_t bytes = 0;  // of a copy or a fill
-    int device_nodes = 1;    // that it became in the device's own graph; a library's may be several
+    std::int64_t bytes = 0;  // for a copy or a fill
+    int device_nodes = 1;    // in the device's own graph; a library call may become several
     std::vector<std::string> scopes = {};  // opened since the capture began, outermost first
   };
 
   std::vector<Node> nodes = {};
-  std::size_t scopes_around = 0;  // that were open when the capture began
+  std::size_t scopes_around = 0;  // open when the capture began
   Counts counts = {};
   std::map<Function*, std::int64_t> launches = {};  // per kernel, for the kernel table
 
@@ -91,10 +91,10 @@ class Graph {
   struct Use {
     const void* memory = nullptr;
     std::string site = {};
-    std::size_t node = 0;  // the first that does
+    std::size_t node = 0;  // the first that refers to it
   };
   std::map<std::uint64_t, Use> uses = {};
-  // How much the device had released when all of these were last seen to live.
+  // The device's release count when all of these were last known to be alive.
   mutable std::uint64_t releases_seen = 0;
   std::unique_ptr<Executable> executable = {};  // null on a dry device
 };

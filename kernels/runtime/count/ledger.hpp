@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a computation cost, counted where it happens. Every number a suite reports except time is
-// read from here.
+// The costs of a computation, counted where they occur: every number that a suite reports, except
+// time.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace holdfast {
 struct Counts {
   std::int64_t launches =
       0;  // kernels started, own and library's, each node of a replayed graph included
-  std::int64_t library_calls = 0;  // those of them that a BLAS or FFT library started
-  // What the host pays for: launches outside graphs, and replays.
+  std::int64_t library_calls = 0;  // those of them started by a BLAS or FFT library
+  // Submissions that the host pays for: launches outside graphs, and replays.
   std::int64_t host_launches = 0;
   std::int64_t graph_nodes = 0;  // nodes (kernels, copies, fills) executed by replayed graphs
   std::int64_t copies = 0;       // device to device
@@ -24,20 +24,20 @@ struct Counts {
   std::int64_t d2h_bytes = 0;
   std::int64_t syncs = 0;        // times the host waited for the device
   std::int64_t allocations = 0;  // of device (on host: accounted) memory
-  std::int64_t programs = 0;  // distinct programs asked of this backend's compiler, blind to caches
-  std::int64_t nvrtc_runs = 0;  // of those, how many really ran the compiler
-  std::int64_t plans = 0;       // of Fourier transforms, and of products in bf16 and tf32
+  std::int64_t programs = 0;     // distinct programs requested from this backend, cached or not
+  std::int64_t nvrtc_runs = 0;   // of those, how many were really compiled
+  std::int64_t plans = 0;        // of Fourier transforms, and of bf16 and tf32 products
 
   Counts& operator+=(const Counts&);
   friend Counts operator-(Counts, const Counts&);
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 
-// Whatever treats all counters alike reads this table.
+// The table for code that treats all counters alike.
 struct Counter {
   std::string_view name;
   std::int64_t Counts::*member;
-  std::string_view timed = {};  // in words, where steps that are timed must count the same
+  std::string_view timed = {};  // in words, if timed steps must agree in it
   bool steady = true;           // the same in each step
   bool shown = true;            // in a profile
 };
@@ -56,7 +56,7 @@ inline constexpr Counter counter_table[] = {
     {"plans", &Counts::plans},
 };
 
-// What a variant declares that its steady step does on purpose: the anti-patterns that a spec
+// A variant's declaration of what its steady step does on purpose: the anti-patterns that a spec
 // measures.
 struct Permissions {
   bool may_allocate = false;
@@ -67,31 +67,32 @@ class Recorder;
 
 class Ledger {
  public:
-  // Building: anything goes. Steady: a measured step; allocating, page-locking, compiling and
-  // planning throw Error{broken_rule} unless permitted.
+  // Building: anything goes. Steady: a measured step, in which allocating, page-locking, compiling
+  // and planning throw Error{broken_rule} unless permitted.
   enum class Phase { building, steady };
 
   Counts counts = {};
   std::int64_t live_bytes = 0;
   std::int64_t peak_bytes = 0;   // highest live_bytes so far: the high-water mark
-  Recorder* recorder = nullptr;  // of the open Recording (recording.hpp); null when nobody listens
+  Recorder* recorder = nullptr;  // of the open Recording (recording.hpp); null if none
 
   void enter(Phase phase, Permissions permissions = {});
   Phase phase() const { return phase_; }
 
-  // From here on allocating what would exceed `bytes` in all throws Error{out_of_memory}; Error
-  // {bad_input} for a limit below 1. `remedy` says what the user may do.
+  // Limits live memory: an allocation that would exceed `bytes` in total throws
+  // Error{out_of_memory}. Throws Error{bad_input} for a limit below 1. `remedy` is the user's way
+  // out.
   void limit_to(std::int64_t bytes, std::string_view remedy = "choose a smaller size");
   std::optional<std::int64_t> limit_bytes() const { return limit_bytes_; }
 
-  // `site` names who holds the memory ("h", "cufft work area"), so that the peak can be told by
+  // `site` names the memory's owner ("h", "cufft work area"), so that the peak can be reported by
   // site.
   void allocated(std::int64_t bytes, std::string_view site);
   void released(std::int64_t bytes, std::string_view site) noexcept;
   void program(bool ran_nvrtc, std::string_view name);
   void plan(std::string_view what);
-  // Memory of the host, of no account: page-locking it takes as long as allocating on a device, so
-  // that only who may allocate may do it.
+  // Page-locked host memory, which is not counted: it takes as long as a device allocation, so that
+  // it needs the same permission.
   void pinned(std::int64_t bytes) const;
 
   // Live bytes by site at the moment of the peak. Sums to peak_bytes.

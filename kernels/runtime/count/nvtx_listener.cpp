@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Test support: a profiler's library as NVTX loads it. Writes down the ranges that are pushed and
-// popped.
+// Test support: a profiler's library as NVTX loads it. Records pushed and popped ranges.
 #include <nvtx3/nvToolsExt.h>
 
 #include <string>
@@ -30,7 +29,7 @@ __attribute__((visibility("default"))) const char* heard_ranges() {
   return ranges().c_str();
 }
 
-// NVTX calls this once, at the process's first range; 1 says that the listener is ready.
+// NVTX calls this once, at the process's first range; returning 1 means ready.
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
     NvtxGetExportTableFunc_t export_table) {
   const auto* callbacks =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run with NVTX_INJECTION64_PATH naming nvtx_listener: what a profiler would see.
+// Run with NVTX_INJECTION64_PATH naming nvtx_listener: the view of a profiler.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -12,7 +12,7 @@
 namespace holdfast {
 namespace {
 
-// What the listener wrote so far: "(step(rhs))".
+// The listener's notes so far: "(step(rhs))".
 std::string heard() {
   void* listener = dlopen(std::getenv("NVTX_INJECTION64_PATH"), RTLD_NOW | RTLD_NOLOAD);
   const auto text = reinterpret_cast<const char* (*)()>(dlsym(listener, "heard_ranges"));

@@ -31,7 +31,7 @@ DeviceSlice slice_of(const Graph::Node& work) {
 
 }  // namespace
 
-// What is kept is a beginning without holes: once something did not fit, nothing after it is kept.
+// Keeps a prefix without holes: once something did not fit, nothing later is kept.
 bool Recorder::room_for(std::size_t more_slices) {
   if (activities.size() >= limits_.activities || slices.size() + more_slices > limits_.activities)
     full_ = true;
@@ -160,7 +160,7 @@ void Recorder::close_scope_of_worker(std::size_t track, Index scope) {
   if (scope != none) workers[track].close(scope, now());
 }
 
-// From tickets to indices; what a verb did before it threw belongs to nobody.
+// Converts tickets to indices; records of a verb that threw are dropped.
 void Recorder::name_activities(std::vector<Correlation>& correlations) const {
   std::erase_if(correlations, [&](const Correlation& of) {
     return !std::binary_search(tickets_.begin(), tickets_.end(), of.verb);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an open Recording writes into. A verb of the backend reaches it through its ledger, and says
-// what it does only when there is one:
+// The storage of an open Recording. A verb of the backend reaches it through its ledger, and
+// describes itself only if there is one:
 //
 //   const Verb verb(ledger.recorder, [&](Recorder& r) { return r.open(Kind::plan, shown(problem));
 //   });
@@ -26,23 +26,24 @@ namespace holdfast {
 class Recorder {
  public:
   using Index = std::size_t;
-  static constexpr Index none = static_cast<Index>(-1);  // of a verb or scope that is not kept
+  static constexpr Index none = static_cast<Index>(-1);  // a verb or scope that is not kept
 
   Recorder(const Ledger& ledger, RecordingLimits limits) : ledger_(&ledger), limits_(limits) {}
 
-  // A verb begins; what it enqueues on the device is kept with it. Without a name it has its kind.
+  // Begins a verb, to which what it enqueues on the device belongs. By default the name is the
+  // kind's.
   Index open(Activity::Kind kind, std::string_view name = {}, std::size_t bytes = 0,
              Lane lane = Lane::main);
   Index open(const Graph::Node& work);
   Index open_replay(const Graph& graph);
   Index open_transfer(Activity::Kind kind, std::size_t bytes, Lane lane = Lane::main);
   void close(Index verb);
-  void abandon(Index verb);  // it threw: it and what it enqueued are forgotten
+  void abandon(Index verb);  // it threw: forgets it and what it enqueued
   void compiled(Index verb, const Compiled& program);
 
   Index open_scope(std::string_view name);
   void close_scope(Index scope);
-  // Of worker threads, of which one asks at a time and none once finish() is called.
+  // For worker threads: at most one calls at a time, and none once finish() is called.
   std::size_t track_of(std::thread::id worker, std::string_view name);  // index into workers
   Index open_scope_of_worker(std::size_t track, std::string_view name);
   void close_scope_of_worker(std::size_t track, Index scope);
@@ -51,12 +52,12 @@ class Recorder {
   std::chrono::steady_clock::time_point start() const { return start_; }
 
   void listen_to(std::unique_ptr<DeviceTrace> trace) { trace_ = std::move(trace); }
-  // Ends what is open and takes from the device what it has to tell.
+  // Ends open scopes and collects the device's records.
   void finish();
 
   std::vector<Activity> activities = {};
   std::vector<DeviceSlice> slices = {};
-  ScopeTrack own = {};  // of the thread that records
+  ScopeTrack own = {};  // of the recording thread
   std::vector<WorkerTrack> workers = {};
   std::optional<DeviceCounts> device_counts = {};
   std::optional<std::string> silence = {};
@@ -72,8 +73,7 @@ class Recorder {
   RecordingLimits limits_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::unique_ptr<DeviceTrace> trace_ = {};
-  // What the trace was told of each activity. An activity's index is used again when its verb
-  // threw.
+  // Tickets passed to the trace for each activity. An activity's index is reused if its verb threw.
   std::vector<std::uint64_t> tickets_ = {};
   std::uint64_t next_ticket_ = 0;
   bool full_ = false;

@@ -12,7 +12,7 @@ namespace holdfast {
 namespace {
 
 thread_local Recorder* listener = nullptr;
-// The number of the listener's, so that a scope knows its own.
+// The number of the current recording, by which a scope recognises its own.
 thread_local std::uint64_t recording = 0;
 thread_local const Scope* innermost = nullptr;
 
@@ -44,7 +44,7 @@ Scope::Scope(std::string_view name) : name_(name), around_(innermost) {
 }
 
 Scope::~Scope() {
-  // A recording that ended inside this scope has ended it as well.
+  // A recording that ended inside this scope ended the scope, too.
   if (place_.recording != 0) {
     if (place_.recording == recording)
       listener->close_scope(place_.scope);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Named phases of a computation: `const Scope scope("project");`. A Recording on this thread, or on
-// the one that it works for (worker.hpp), keeps them; a profiler that speaks NVTX sees them; to
-// nobody else they cost a few instructions.
+// the one it works for (worker.hpp), records them; an NVTX profiler sees them; otherwise they cost
+// a few instructions.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@ struct ScopeRecord {
   int parent = -1;  // index of the scope around it; -1 outermost
   int depth = 0;    // 0 is outermost
   double begin = 0, end = 0;
-  // Opened where a graph was captured, and shown again by a replay: of no length on the host.
+  // Opened during a graph's capture, and repeated by a replay: its length on the host is zero.
   bool replayed = false;
 };
 
-// Open while it lives; on one thread, the last opened ends first. `name` must outlive it.
+// Open while it lives; scopes of a thread are closed in reverse order. `name` must outlive it.
 class Scope {
  public:
   explicit Scope(std::string_view name);
@@ -38,16 +38,16 @@ class Scope {
   friend std::vector<std::string> open_scopes(std::size_t without);
   std::string_view name_;
   const Scope* around_;
-  Worker::Place place_ = {};  // in the recording that listens
+  Worker::Place place_ = {};  // in the current recording
 };
 
 // Names of this thread's open scopes, outermost first: "rk4_step/rhs"; empty outside of any.
 std::string scope_path();
-// The same, one by one, without the outermost so many.
+// The same as a list, without the outermost `without`.
 std::vector<std::string> open_scopes(std::size_t without = 0);
 
-// Scopes that this thread opens from here on go to the recorder. Error{broken_rule} where it has
-// one.
+// The recorder receives the scopes that this thread opens from here on. Throws Error{broken_rule}
+// if the thread has one.
 void listen_to_scopes(Recorder& recorder);
 void ignore_scopes() noexcept;
 

@@ -14,13 +14,13 @@ namespace holdfast {
 
 class ScopeTrack {
  public:
-  static constexpr double still_open = -1;  // an end
+  static constexpr double still_open = -1;  // value of an end
 
   std::size_t open(std::string_view name, double now);
-  // Ends those within it too, so that records always nest.
+  // Also ends the scopes within, so that records always nest.
   void close(std::size_t scope, double now);
   void close_all(double now);
-  int innermost() const { return innermost_; }  // that is open; -1 none
+  int innermost() const { return innermost_; }  // the innermost open scope; -1 if none
 
   std::vector<ScopeRecord> scopes = {};  // in the order of opening
 
@@ -28,7 +28,7 @@ class ScopeTrack {
   int innermost_ = -1;
 };
 
-// Of a worker thread (worker.hpp), under the name with which it took part.
+// The track of a worker thread (worker.hpp), under its name.
 struct WorkerTrack : ScopeTrack {
   WorkerTrack(std::thread::id of, std::string_view named) : thread(of), name(named) {}
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Worker threads, which touch no backend: a Recording of the thread that they work for keeps the
-// scopes that they open, on a track of their own.
+// Worker threads, which do not use a backend: a Recording of the thread that they work for keeps
+// their scopes on separate tracks.
 //
 //   std::thread([employer = Employer::here()] {
 //     const Worker worker(employer, "fetch");
@@ -18,12 +18,12 @@ namespace holdfast {
 
 class Recorder;
 
-// A thread as those see it that work for it, whether it records or not.
+// A thread from the view of its workers, whether it records or not.
 class Employer {
  public:
   static std::shared_ptr<Employer> here();  // the calling thread
 
-  // Of a recording, whose number is not 0; none from stop() on.
+  // Begins a recording with a nonzero number; there is none after stop().
   void record(Recorder& recorder, std::uint64_t recording);
   void stop() noexcept;
 
@@ -34,8 +34,8 @@ class Employer {
   std::uint64_t recording_ = 0;
 };
 
-// The calling thread works for another while this lives. Its scopes appear under `name`, together
-// with those of whatever else it did under that name.
+// While this lives the calling thread works for another. Its scopes appear under `name`, together
+// with those of anything else it did under that name.
 class Worker {
  public:
   Worker(std::shared_ptr<Employer> employer, std::string_view name);
@@ -43,15 +43,15 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  static Worker* here();  // the calling thread's latest; null where it works for none
+  static Worker* here();  // the calling thread's latest; null if none
 
-  // Where a scope lies: in the recording of a number, of which 0 is none.
+  // Location of a scope in the recording of that number; 0 means none.
   struct Place {
     std::uint64_t recording = 0;
     std::size_t track = 0, scope = 0;
   };
   Place open_scope(std::string_view name);
-  void close_scope(const Place& place);  // unless its recording is over
+  void close_scope(const Place& place);  // unless its recording has ended
 
  private:
   std::shared_ptr<Employer> employer_;

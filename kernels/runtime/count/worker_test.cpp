@@ -25,7 +25,7 @@ std::vector<std::string> names(const std::vector<ScopeRecord>& scopes) {
   return found;
 }
 
-// On a thread that works for the calling one, and ends.
+// On a thread that works for the calling one, and then ends.
 template <class Work>
 void work(std::string_view name, const Work& does) {
   std::thread([&, employer = Employer::here()] {
@@ -128,7 +128,7 @@ TEST_F(WorkerTest, ScopesBeyondTheLimitAreCounted) {
   EXPECT_EQ(recording.dropped(), 3);
 }
 
-// Many at once, while recordings begin and end: what a data race would break (preset tsan).
+// Many workers at once while recordings begin and end, to expose data races (preset tsan).
 TEST_F(WorkerTest, ManyTakePartWhileRecordingsBeginAndEnd) {
   std::atomic<bool> over = false;
   std::atomic<int> opened = 0;
@@ -153,7 +153,7 @@ TEST_F(WorkerTest, ManyTakePartWhileRecordingsBeginAndEnd) {
     }
   }
   over = true;
-  EXPECT_GE(kept, 50u * 2);  // of eight times that all opened two, some began within
+  EXPECT_GE(kept, 50u * 2);  // of eight times that number, some began within
 }
 
 }  // namespace

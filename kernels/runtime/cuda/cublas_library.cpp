@@ -3,7 +3,7 @@
 
 #include "runtime/cuda/shared_library.hpp"
 
-// The header calls some functions by names that have a version in them.
+// Expands function names, because the header defines some as macros with a version suffix.
 #define HOLDFAST_NAME(function) HOLDFAST_WORD(function)
 #define HOLDFAST_WORD(word) #word
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of cuBLAS that we call, found when the first of them is: to load it takes a process
-// 0.1 s of CPU time, four fifths of all that it needs to start, and most processes never multiply
-// on a GPU.
+// The cuBLAS functions that we call, loaded at first use: loading costs 0.1 s of CPU time, four
+// fifths of a process's startup, and most processes never multiply on a GPU.
 #pragma once
 
 #include <cublas_v2.h>
@@ -21,10 +20,10 @@ struct CublasLibrary {
   decltype(&cublasGetStatusString) status_string = nullptr;
 };
 
-// Loaded by the first call. Throws Error{device} where it cannot be.
+// Loaded at the first call. Throws Error{device} if that fails.
 const CublasLibrary& cublas();
 
-// The same from one file or soname; it stays loaded.
+// Loads one file or soname, which stays loaded.
 CublasLibrary load_cublas(const std::string& file);
 
 }  // namespace holdfast

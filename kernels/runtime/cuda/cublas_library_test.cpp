@@ -21,7 +21,7 @@ bool is_loaded() {
   return handle != nullptr;
 }
 
-// One test: what has been loaded stays so.
+// A single test, because a loaded library stays loaded.
 TEST(CublasLibrary, IsLoadedByTheFirstCallAndNotBefore) {
   ASSERT_FALSE(is_loaded());
   EXPECT_STREQ(cublas().status_name(CUBLAS_STATUS_ALLOC_FAILED), "CUBLAS_STATUS_ALLOC_FAILED");

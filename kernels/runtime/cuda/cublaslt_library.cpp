@@ -26,7 +26,7 @@ CublasLtLibrary load_cublaslt(const std::string& file) {
   return library;
 }
 
-// cuBLAS is linked against it: both have one version.
+// cuBLAS is linked against it, so both have the same version.
 const CublasLtLibrary& cublaslt() {
   static const CublasLtLibrary library = load_cublaslt(text("libcublasLt.so.", CUBLAS_VER_MAJOR));
   return library;

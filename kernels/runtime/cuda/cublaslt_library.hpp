@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of cuBLASLt that we call, found when the first of them is, as those of cuBLAS are.
+// The cuBLASLt functions that we call, loaded at first use like those of cuBLAS.
 #pragma once
 
 #include <cublasLt.h>
@@ -24,10 +24,10 @@ struct CublasLtLibrary {
   decltype(&cublasLtMatmul) multiply = nullptr;
 };
 
-// Loaded by the first call. Throws Error{device} where it cannot be.
+// Loaded at the first call. Throws Error{device} if that fails.
 const CublasLtLibrary& cublaslt();
 
-// The same from one file or soname; it stays loaded.
+// Loads one file or soname, which stays loaded.
 CublasLtLibrary load_cublaslt(const std::string& file);
 
 }  // namespace holdfast

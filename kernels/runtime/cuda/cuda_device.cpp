@@ -140,8 +140,8 @@ class CudaDevice final : public Device {
   }
   void do_release_pinned(void* memory) noexcept override { (void)cudaFreeHost(memory); }
 
-  // The caller may free `from` at once. Where the GPU reads pageable memory itself, the driver need
-  // not have staged it by then, so this waits.
+  // The caller may free `from` at once. Where the GPU reads pageable memory directly, the driver
+  // may not have staged it yet, so this waits.
   void do_upload(void* to, const void* from, std::size_t bytes) override {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_.get()),
           text("upload ", bytes, " bytes"));
@@ -161,7 +161,7 @@ class CudaDevice final : public Device {
     if (status != cudaSuccess) check(status, text("download ", bytes, " bytes"));
   }
   std::unique_ptr<LaneEvent> do_make_event(std::string name) override {
-    if (!copies_) copies_ = make_stream();  // who makes an event is about to use both lanes
+    if (!copies_) copies_ = make_stream();  // an event implies that both lanes will be used
     return std::make_unique<CudaEvent>(*this, std::move(name));
   }
   void do_record(LaneEvent& event, Lane lane) override {
@@ -202,8 +202,7 @@ class CudaDevice final : public Device {
     cudaKernel_t kernel = nullptr;
     check(cudaLibraryGetKernel(&kernel, library.get(), function.name.c_str()),
           text("find kernel ", function.name));
-    // Beyond 48 KiB a kernel must opt in; what is left of the limit beside its static share is
-    // allowed.
+    // Beyond 48 KiB a kernel must opt in; the limit minus its static share is allowed.
     check(cudaFuncSetAttribute(
               kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
               static_cast<int>(architecture().shared_bytes_per_block - function.shared_bytes)),
@@ -223,7 +222,7 @@ class CudaDevice final : public Device {
     config.attrs = &cooperative;
     config.numAttrs = shape.cooperative ? 1 : 0;
     const auto status = cudaLaunchKernelExC(&config, function.handle, arguments);
-    // This path is timed: the sentence is put together only when it is needed.
+    // This path is timed: the message is only composed on failure.
     if (status != cudaSuccess) check(status, text("launch ", function.expression));
   }
 
@@ -242,7 +241,7 @@ class CudaDevice final : public Device {
     check(cudaStreamGetCaptureInfo_v2(stream_.get(), &status, nullptr, &graph, nullptr, nullptr),
           "look at the graph being captured");
 #endif
-    // What may not be captured ends the capture, and the graph with it.
+    // An operation that cannot be captured ends the capture and invalidates the graph.
     if (status != cudaStreamCaptureStatusActive)
       throw Error(Fault::device,
                   "the capture of a graph has ended before its step: something in it may not be "
@@ -307,7 +306,7 @@ class CudaDevice final : public Device {
   std::string name_;
   std::int64_t memory_bytes_;
   Stream stream_ = make_stream();
-  Stream copies_ = {};  // once it is asked for
+  Stream copies_ = {};  // created on demand
   Event begin_ = new_event(), end_ = new_event();
   Event copied_ = new_event(cudaEventDisableTiming);
   std::map<std::string, Library> libraries_;  // by cubin hash

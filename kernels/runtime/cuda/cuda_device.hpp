@@ -8,7 +8,7 @@
 
 namespace holdfast {
 
-// Throws Error{no_device} with the driver's reason and what to do where there is no such GPU.
+// Throws Error{no_device}, with the driver's reason and a remedy, if there is no such GPU.
 std::unique_ptr<Device> make_cuda_device(Ledger& ledger, int ordinal);
 
 }  // namespace holdfast

@@ -99,8 +99,8 @@ CudaBlas::CudaBlas(cudaStream_t stream) : handle_(make_blas()) {
   check(cublas().set_stream(handle_.get(), stream), "put cuBLAS on the stream");
 }
 
-// cuBLAS is column-major: it sees our row-major C as C^T = op(B)^T op(A)^T, so the operands change
-// places.
+// cuBLAS is column-major: it sees our row-major C as C^T = op(B)^T op(A)^T, so the operands are
+// swapped.
 void CudaBlas::operator()(const Gemm& p, const void* a, const void* b, void* c, void* work_area) {
   if (work_area != work_area_)
     check(cublas().set_workspace(handle_.get(), work_area, gemm_work_area_bytes),
@@ -118,7 +118,7 @@ void CudaBlas::operator()(const Gemm& p, const void* a, const void* b, void* c, 
                                   static_cast<const float*>(b), p.ldb, p.stride_b,
                                   static_cast<const float*>(a), p.lda, p.stride_a, &beta,
                                   static_cast<float*>(c), p.ldc, p.stride_c, p.batch);
-  // This path is timed: the sentence is put together only when it is needed.
+  // This path is timed: the message is only composed on failure.
   if (status != CUBLAS_STATUS_SUCCESS)
     check(status, text("multiply [", p.m, ", ", p.k, "] by [", p.k, ", ", p.n, "]"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLAS and cuFFT on one stream, with work areas that the caller allocated and therefore counted.
+// cuBLAS and cuFFT on one stream, with work areas allocated, and therefore counted, by the caller.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,10 +22,10 @@ class CudaBlas {
   // NOLINTNEXTLINE(bugprone-exception-escape): the library was loaded to make the handle
   static cublasStatus_t destroy(cublasHandle_t handle) noexcept { return cublas().destroy(handle); }
   Handle<cublasHandle_t, destroy> handle_;
-  void* work_area_ = nullptr;  // the one that cuBLAS has
+  void* work_area_ = nullptr;  // the one set in cuBLAS
 };
 
-// Throws Error{device} when cuFFT asks for more than problem.work_area_bytes().
+// Throws Error{device} if cuFFT needs more than problem.work_area_bytes().
 std::unique_ptr<FftPlan> plan_fft_on_cuda(const Fft& problem, void* work_area, cudaStream_t stream);
 void transform_on_cuda(FftPlan& plan, const void* in, void* out);
 

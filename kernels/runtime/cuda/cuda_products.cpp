@@ -31,7 +31,7 @@ cudaDataType_t type_of(Precision stored) {
   return stored == Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F;
 }
 
-// Of a row-major [rows, columns]: to the library, which is column-major, its transpose.
+// The layout of a row-major [rows, columns] matrix: its transpose, as the library is column-major.
 Layout make_layout(Precision stored, int rows, int columns, int pitch, int batch,
                    std::int64_t stride) {
   cublasLtMatrixLayout_t raw = nullptr;
@@ -60,7 +60,7 @@ Product make_product(const Gemm& p) {
     check(cublaslt().set_product(raw, which, &operation, sizeof operation),
           "describe the operands of a matrix product");
   };
-  // C^T = op(B)^T op(A)^T: the operands change places.
+  // C^T = op(B)^T op(A)^T, so the operands are swapped.
   transpose(CUBLASLT_MATMUL_DESC_TRANSA, p.transpose_b);
   transpose(CUBLASLT_MATMUL_DESC_TRANSB, p.transpose_a);
   return product;
@@ -74,7 +74,7 @@ Preference make_preference(std::size_t work_area_bytes) {
   check(cublaslt().set_preference(raw, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes,
                                   sizeof bytes),
         "limit the work area of a product");
-  // Views of larger arrays begin at multiples of eight bf16, not of 256 bytes.
+  // Views of larger arrays are aligned to eight bf16, not to 256 bytes.
   constexpr std::uint32_t alignment = 16;
   for (const auto which :
        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
@@ -136,7 +136,7 @@ void CudaProducts::operator()(GemmPlan& plan, const Gemm& problem, const GemmOpe
                               void* work_area) const {
   const auto status =
       static_cast<CudaPlan&>(plan).run(handle_.get(), problem, operands, work_area, stream_);
-  // This path is timed: the sentence is put together only when it is needed.
+  // This path is timed: the message is only composed on failure.
   if (status != CUBLAS_STATUS_SUCCESS) check(status, text("multiply ", shown(problem)));
 }
 

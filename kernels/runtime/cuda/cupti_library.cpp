@@ -16,7 +16,7 @@ constexpr unsigned major_of(unsigned version) {
   return version / 10000;
 }
 
-// What a person can do about a refusal; empty where there is nothing to advise.
+// The user's remedy for a failure; empty if there is none.
 std::string_view advice(CUptiResult status) {
   switch (status) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
@@ -84,7 +84,7 @@ CuptiLibrary load_cupti(const std::string& file) {
   find(library.pop_correlation, "cuptiActivityPopExternalCorrelationId");
   if (!library.absence.empty()) return library;
 
-  // Records of another major version may be laid out otherwise.
+  // Another major version may lay out records differently.
   std::uint32_t version = 0;
   (void)library.version(&version);
   if (major_of(version) != major_of(CUPTI_API_VERSION))

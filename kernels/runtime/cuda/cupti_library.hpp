@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of CUPTI that we call, found at run time: a machine without CUPTI runs all the
-// rest.
+// The CUPTI functions that we call, loaded at run time: a machine without CUPTI runs everything
+// else.
 #pragma once
 
 #include <cupti.h>
@@ -23,16 +23,16 @@ struct CuptiLibrary {
   decltype(&cuptiActivityPushExternalCorrelationId) push_correlation = nullptr;
   decltype(&cuptiActivityPopExternalCorrelationId) pop_correlation = nullptr;
 
-  std::string absence = {};  // why the functions are null: "CUPTI: ..."; empty where they are there
+  std::string absence = {};  // why the functions are null: "CUPTI: ..."; else empty
 
   // "CUPTI: failed to <doing>: CUPTI_ERROR_... (<what to do about it>)"
   std::string failure(CUptiResult status, std::string_view doing) const;
 };
 
-// By the loader's own search, else beside the CUDA runtime that this process uses.
+// Found by the loader's search, else beside the CUDA runtime of this process.
 const CuptiLibrary& cupti_library();
 
-// The same from one file or soname.
+// Loads one file or soname.
 CuptiLibrary load_cupti(const std::string& file);
 
 }  // namespace holdfast

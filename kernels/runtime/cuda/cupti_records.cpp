@@ -62,7 +62,7 @@ void add_memory(const CUpti_ActivityMemory4& memory, DeviceRecords& records) {
        .released = memory.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE});
 }
 
-// Verbs are pushed counted from 1 (cupti_trace.cpp), in case CUPTI takes 0 for none.
+// Verbs are pushed starting at 1 (cupti_trace.cpp), in case CUPTI treats 0 as none.
 void add_correlation(const CUpti_ActivityExternalCorrelation& of, DeviceRecords& records) {
   if (of.externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0)
     records.correlations.push_back({of.correlationId, of.externalId - 1});
@@ -82,7 +82,7 @@ void add(const CUpti_Activity& record, DeviceRecords& records) {
       return add_memory(as<CUpti_ActivityMemory4>(record), records);
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
       return add_correlation(as<CUpti_ActivityExternalCorrelation>(record), records);
-    // There is no record of a module where it is loaded as a library: the call is told.
+    // Loading a module as a library leaves no module record, so the API call is counted.
     case CUPTI_ACTIVITY_KIND_RUNTIME:
       records.modules_loaded +=
           as<CUpti_ActivityAPI>(record).cbid == CUPTI_RUNTIME_TRACE_CBID_cudaLibraryLoadData_v12060;

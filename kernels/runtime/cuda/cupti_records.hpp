@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI's activity records, told as plain data.
+// Converts CUPTI's activity records to plain data.
 #pragma once
 
 #include <cupti.h>
@@ -8,7 +8,7 @@
 
 namespace holdfast {
 
-// Adds what the record says. A kind that nobody asked for is passed over.
+// Adds the record's content. Kinds that were not requested are ignored.
 void add(const CUpti_Activity& record, DeviceRecords& records);
 
 }  // namespace holdfast

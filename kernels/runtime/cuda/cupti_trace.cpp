@@ -19,7 +19,7 @@ namespace {
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 constexpr std::size_t buffer_bytes = std::size_t{8} << 20, buffer_alignment = 8;
-constexpr std::size_t most_records = 4'000'000;  // 200 MB; beyond it they are counted as dropped
+constexpr std::size_t most_records = 4'000'000;  // 200 MB; further records count as dropped
 constexpr int most_buffers = 64;  // 512 MiB with CUPTI at once; without one it drops records itself
 
 struct Wanted {
@@ -27,8 +27,8 @@ struct Wanted {
   const char* what;
   bool essential;  // without it there are no times
 };
-// External correlations are told beside records of API calls, so those are needed as well: the
-// runtime's for our own verbs, the driver's for what libraries launch.
+// CUPTI reports external correlations next to records of API calls, so those are enabled as well:
+// the runtime's for our own verbs, the driver's for library launches.
 constexpr Wanted wanted[] = {
     {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, "external correlations", true},
     {CUPTI_ACTIVITY_KIND_RUNTIME, "calls of the runtime", true},
@@ -40,10 +40,10 @@ constexpr Wanted wanted[] = {
     {CUPTI_ACTIVITY_KIND_JIT, "JIT compilations", false},
 };
 
-// What CUPTI's own threads deliver to. Never destroyed: they may outlive main().
+// The receiver of CUPTI's own threads. Never destroyed: they may outlive main().
 struct Reception {
   std::mutex mutex = {};
-  std::atomic<int> buffers = 0;  // that CUPTI holds
+  std::atomic<int> buffers = 0;  // held by CUPTI
   bool open = false;
   DeviceRecords records = {};
 };
@@ -66,13 +66,13 @@ std::size_t kept(const DeviceRecords& records) {
   return records.work.size() + records.memory.size() + records.correlations.size();
 }
 
-// A record that finds no memory is dropped: CUPTI's threads know no exceptions.
+// A record that finds no memory is dropped: CUPTI's threads must not see exceptions.
 void take_record(const CUpti_Activity& record, DeviceRecords& records) noexcept {
   if (kept(records) < most_records) {
     try {
       add(record, records);
       return;
-    } catch (const std::exception&) {  // not kept: counted as dropped
+    } catch (const std::exception&) {  // counted as dropped
     }
   }
   ++records.dropped;
@@ -94,8 +94,8 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
     to.records.dropped += dropped;
 }
 
-// The tightest of a few readings: one that was interrupted shows by its width. Says why where the
-// device tells no time.
+// The tightest of several readings: an interrupted one shows by its width. Sets `silence` to the
+// reason if the device has no clock.
 ClockPair read_clocks(SteadyTime start, std::string& silence) {
   ClockPair best;
   auto narrowest = std::chrono::steady_clock::duration::max();
@@ -121,12 +121,12 @@ class CuptiTrace final : public DeviceTrace {
     claim();
     try {
       silence_ = begin();
-    } catch (...) {  // no destructor gives back what this one claimed
+    } catch (...) {  // the destructor will not run: release here
       (void)end();
       throw;
     }
   }
-  // What is under way is fetched here, so that no later recording takes it for its own.
+  // Flushes pending records, so that no later recording takes them for its own.
   ~CuptiTrace() override {
     if (open_ && cupti_library().absence.empty())
       (void)cupti_library().flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -167,7 +167,7 @@ class CuptiTrace final : public DeviceTrace {
     to.records = {};
   }
 
-  // Empty, or why there is nothing to hear.
+  // Returns the reason if there will be no records; else empty.
   std::string begin() {
     const auto& cupti = cupti_library();
     if (!cupti.absence.empty()) return cupti.absence;
@@ -186,7 +186,7 @@ class CuptiTrace final : public DeviceTrace {
     return silence;
   }
 
-  // Disabling what was not enabled does nothing.
+  // Disabling a kind that was not enabled has no effect.
   DeviceRecords end() {
     if (!std::exchange(open_, false)) return {};
     const auto& cupti = cupti_library();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU's own account of what it ran, from CUPTI's activity interface. CUPTI is opened at run time:
-// where it is missing, refuses or is another's, the trace is silent and says why.
+// A GPU's own records of what it ran, from CUPTI's activity interface. CUPTI is opened at run time:
+// if it is missing, refuses or is in use, the trace is empty and says why.
 #pragma once
 
 #include <chrono>

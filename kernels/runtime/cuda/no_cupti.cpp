@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a build against a CUDA toolkit without a fitting CUPTI has in its place: the sentence that
-// says why.
+// Replaces the trace in a build whose CUDA toolkit lacks a matching CUPTI, by the reason.
 #include "runtime/cuda/cupti_trace.hpp"
 
 namespace holdfast {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library that is opened when it is first needed, and the functions found in it.
+// A library opened at first use, and its functions.
 #pragma once
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@ namespace holdfast {
 
 class SharedLibrary {
  public:
-  // Stays loaded. Throws Error{device} where `file` cannot be.
+  // Stays loaded. Throws Error{device} if `file` cannot be loaded.
   SharedLibrary(std::string_view name, const std::string& file)
       : name_(name), file_(file), handle_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (!handle_)

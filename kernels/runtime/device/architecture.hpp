@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a GPU architecture offers a block, as a table, and the occupancy that follows. The dry
-// device launches by this table; on a real device multiprocessor count and clock-dependent facts
-// come from the driver.
+// A table of what each GPU architecture offers a block, and the resulting occupancy. The dry device
+// launches by this table; for a real device the driver reports multiprocessors and clock-dependent
+// values.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,21 @@ struct Architecture {
   std::int64_t shared_bytes_per_multiprocessor = 0;
   std::int64_t shared_bytes_reserved = 1024;  // per block, by the system
   std::int64_t l2_bytes = 0;
-  double bf16_flop_per_second = 0;  // the vendor's dense peak; zero where there is none to cite
+  double bf16_flop_per_second = 0;  // the vendor's dense peak; zero if none is published
 };
 
-// Throws Error{bad_input} naming the known ones for an sm that has no row.
+// Throws Error{bad_input}, naming the known ones, for an sm without a row.
 const Architecture& architecture(int sm);
-const Architecture* find_architecture(int sm);  // null for one that has no row
+const Architecture* find_architecture(int sm);  // null for one without a row
 
-// Resident blocks of one kernel per multiprocessor: the least of what warps, registers (allocated
-// per warp in units of 256), shared memory and block slots allow. Zero when one block does not fit.
+// Resident blocks of one kernel per multiprocessor: the minimum allowed by warps, registers
+// (allocated per warp in units of 256), shared memory and block slots. Zero if one block does not
+// fit.
 int occupancy(const Architecture&, int registers_per_thread, std::int64_t shared_bytes_per_block,
               int threads_per_block);
 
-// Warps of a launch that a multiprocessor holds, of those that it has room for; and how often the
-// whole device is filled by its grid. Both zero where a block does not fit.
+// The fraction of a multiprocessor's warp slots that a launch fills, and the number of waves in its
+// grid. Both zero if a block does not fit.
 struct Fit {
   double occupancy = 0, waves = 0;
 };

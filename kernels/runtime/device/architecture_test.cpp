@@ -45,7 +45,7 @@ TEST(Occupancy, RegistersAreTakenInUnitsPerWarp) {
   EXPECT_EQ(occupancy(architecture(90), 48, 0, 256), 5);
 }
 
-// 48 registers are 1536 per warp: ten warps of each scheduler, of its 16384, and not 42 of all.
+// 48 registers are 1536 per warp: each scheduler's 16384 hold ten warps; all 65536 would hold 42.
 TEST(Occupancy, EachSchedulerHasAQuarterOfTheRegisters) {
   EXPECT_EQ(occupancy(architecture(90), 48, 0, 64), 20);
 }

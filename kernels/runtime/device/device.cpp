@@ -75,7 +75,7 @@ void Device::enqueue(const MakeNode& node, const Act& act) {
   act();
   if (!capturing_) return;
   auto& captured = capturing_->nodes.emplace_back(node());
-  // A kernel, a copy or a fill is one node; what a library puts there must be counted.
+  // A kernel, a copy or a fill is one node; a library's nodes must be counted.
   if (captured.kind == Graph::Node::Kind::library)
     captured.device_nodes = do_captured_nodes().value_or(captured_nodes_ + 1) - captured_nodes_;
   captured_nodes_ += captured.device_nodes;
@@ -87,11 +87,11 @@ void* Device::allocate(std::size_t bytes, std::string_view site) {
   const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
     return recorder.open(Activity::Kind::allocate, site, bytes);
   });
-  // What a device refuses was never held: a peak that it would have made is taken back.
+  // What a device refuses was never held: the peak it would have made is undone.
   const auto asked = static_cast<std::int64_t>(bytes);
   std::optional<Ledger> before;
   if (ledger_->live_bytes + asked > ledger_->peak_bytes) before = *ledger_;
-  // The ledger first: what a steady step may not do must not happen at all.
+  // The ledger first, so that what a steady step must not do does not happen at all.
   ledger_->allocated(asked, site);
   try {
     void* const memory = do_allocate(bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device: the verbs by which a computation may ask anything of a GPU. The public ones count and
-// check, the same on every device; the private ones act. CudaDevice does them, DryDevice does
-// nothing: what is counted cannot differ between the two.
+// A device: the verbs through which a computation uses a GPU. The public ones count and check, the
+// same on every device; the private ones act. CudaDevice implements them, DryDevice does nothing:
+// counts cannot differ between the two.
 #pragma once
 
 #include <chrono>
@@ -26,8 +26,8 @@ namespace holdfast {
 class Device;
 class DeviceTrace;
 
-// A moment on a lane: the other lane, or the host, waits until the lane has come there. Recorded
-// again it is the later moment, for whoever waits from then on.
+// A point on a lane: the other lane, or the host, waits until the lane reaches it. Recording it
+// again moves it, for waits from then on.
 struct LaneEvent {
   LaneEvent(const Device& of, std::string called) : device(&of), name(std::move(called)) {}
   virtual ~LaneEvent() = default;
@@ -54,61 +54,61 @@ class Device {
 
   void* allocate(std::size_t bytes, std::string_view site);
   void release(void* memory, std::size_t bytes, std::string_view site) noexcept;
-  // Memory of the host, zero at first, that an upload reads without staging it once more.
+  // Host memory, initially zero, that an upload reads without staging.
   void* allocate_pinned(std::size_t bytes);
   void release_pinned(void* memory) noexcept;
   void upload(void* to, const void* from, std::size_t bytes);
   void download(void* to, const void* from, std::size_t bytes);  // waits; zeros on a dry device
-  // The same without waiting, from and to memory of allocate_pinned(), which the caller leaves
-  // alone until an event says that it is done. None of these belongs into a graph.
+  // Asynchronous variants, from and to memory of allocate_pinned(), which the caller must not touch
+  // until an event is reached. They cannot be captured in a graph.
   void upload_later(void* to, const void* pinned, std::size_t bytes, Lane lane = Lane::copies);
   void download_later(void* pinned, const void* from, std::size_t bytes, Lane lane = Lane::copies);
   std::unique_ptr<LaneEvent> make_event(std::string name);
   void record(LaneEvent& event, Lane lane);
-  void wait(Lane lane, const LaneEvent& event);  // the lane does, the host goes on
+  void wait(Lane lane, const LaneEvent& event);  // the lane waits, the host continues
   void await(const LaneEvent& event);            // the host waits
   // The same for a host that runs ahead of the device, which has work behind the event and never
   // idles for it: no sync is counted.
   void keep_pace(const LaneEvent& event);
-  bool reached(const LaneEvent& event) const;  // whether it would not have to; true on a dry device
+  bool reached(const LaneEvent& event) const;  // await would return at once; true on a dry device
 
   void copy(void* to, const void* from, std::size_t bytes);
   void fill_zero(void* memory, std::size_t bytes);
 
   void load(std::span<const char> cubin, Function& function);
   // Checks the shape against the architecture and the function's resources; Error{device} names the
-  // kernel. `sizes` of the arguments, in bytes, tell a graph what memory they point into.
+  // kernel. `sizes` of the arguments, in bytes, let a graph find the memory they refer to.
   void launch(Function& function, const LaunchShape& shape, void** arguments,
               std::span<const std::size_t> sizes = {});
 
-  // Everything `enqueue` puts on the stream, recorded and not executed. Synchronising or allocating
-  // inside is an error.
+  // Records everything `enqueue` puts on the stream, without executing it. Synchronising or
+  // allocating inside is an error.
   Graph capture(const std::function<void()>& enqueue);
-  // Error{broken_rule} names the kernel that points into memory that was released since.
+  // Throws Error{broken_rule}, naming the kernel, if one refers to memory released since.
   void replay(const Graph& graph);
 
-  void open_blas();  // once before the first gemm, so that no capture has to
+  void open_blas();  // once before the first gemm, so that a capture need not
   void gemm(const Gemm& problem, const void* a, const void* b, void* c, void* work_area);
-  // For what is planned(problem), within `work_area_bytes`. The product may have another alpha and
-  // beta than the plan.
+  // For planned(problem), within `work_area_bytes`. The product's alpha and beta may differ from
+  // the plan's.
   std::unique_ptr<GemmPlan> plan_gemm(const Gemm& problem, std::size_t work_area_bytes);
   void gemm(GemmPlan& plan, const Gemm& problem, const GemmOperands& operands, void* work_area);
   std::unique_ptr<FftPlan> plan_fft(const Fft& problem, void* work_area);
   void transform(FftPlan& plan, const void* in, void* out);
 
-  // What the device itself tells of its work while this lives, on a clock that began at `start`;
-  // null where it tells nothing. For a Recording.
+  // Collects the device's own records while it lives, on a clock that began at `start`; null if it
+  // has none. For a Recording.
   virtual std::unique_ptr<DeviceTrace> open_trace(std::chrono::steady_clock::time_point start);
 
   // Seconds the device spent on the work that `enqueue` puts on its lanes; zero on a dry device.
   virtual double time(const std::function<void()>& enqueue) = 0;
   void synchronize();
-  void drain() { do_synchronize(); }  // the same uncounted, for those who watch
+  void drain() { do_synchronize(); }  // the same uncounted, for observers
 
   Ledger& ledger() { return *ledger_; }
 
  protected:
-  // Plain memory where no hardware copies.
+  // Plain memory if no hardware copies.
   virtual void* do_allocate_pinned(std::size_t bytes);
   virtual void do_release_pinned(void* memory) noexcept;
 
@@ -141,13 +141,13 @@ class Device {
   virtual std::unique_ptr<FftPlan> do_plan_fft(const Fft& problem, void* work_area) = 0;
   virtual void do_transform(FftPlan& plan, const void* in, void* out) = 0;
   virtual void do_synchronize() = 0;
-  // Nodes of the device's graph so far; empty on a device that has none.
+  // Nodes so far in the device's graph; empty on a device without one.
   virtual std::optional<int> do_captured_nodes() { return std::nullopt; }
 
-  // Acts, and keeps the work for whoever records or captures it; `node` is asked only then.
+  // Calls `act`, and keeps the work if it is recorded or captured; only then is `node` called.
   template <class MakeNode, class Act>
   void enqueue(const MakeNode& node, const Act& act);
-  Counts& counts();                       // of the graph being captured, else the ledger's
+  Counts& counts();                       // those of the graph being captured, else the ledger's
   void count_launch(Function* function);  // null: a library's
   Recorder* listener() const { return capturing_ ? nullptr : ledger_->recorder; }
   void forbid_in_capture(std::string_view doing) const;
@@ -155,7 +155,7 @@ class Device {
   void require_own(const LaneEvent& event) const;
   void require_recorded(const LaneEvent& event) const;
   void abandon_capture() noexcept;
-  // Notes that the node captured last points there, if it is memory of ours.
+  // Notes that the last captured node refers to `memory`, if it is ours.
   void note_use(const void* memory);
   void note_uses(void** arguments, std::span<const std::size_t> sizes);
   void check_uses(const Graph& graph) const;
@@ -165,13 +165,13 @@ class Device {
   struct Live {
     std::size_t bytes = 0;
     std::string site = {};
-    std::uint64_t number = 0;  // of allocations so far
+    std::uint64_t number = 0;  // running number of the allocation
   };
   std::map<const void*, Live> live_ = {};
   std::uint64_t allocations_ = 0, releases_ = 0;
   std::map<const void*, std::size_t> pinned_ = {};  // page-locked memory that is held, in bytes
   Graph* capturing_ = nullptr;                      // the graph being captured
-  int captured_nodes_ = 0;                          // of its counterpart on the device
+  int captured_nodes_ = 0;                          // in its counterpart on the device
 };
 
 }  // namespace holdfast

@@ -21,8 +21,8 @@ class DryDevice final : public Device {
   }
 
  private:
-  // Nothing dereferences these addresses: they need only be distinct, aligned as on a real device,
-  // and larger than any number that a kernel is given.
+  // Nothing dereferences these addresses: they only need to be distinct, aligned as on a real
+  // device, and larger than any number passed to a kernel.
   void* do_allocate(std::size_t bytes) override {
     constexpr std::uintptr_t alignment = 256;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): there is no memory behind it

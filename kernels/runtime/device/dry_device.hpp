@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU that writes down what it is asked to do and does nothing: counts, programs and plans are
-// exact without one.
+// A GPU that records requests and executes nothing: counts, programs and plans are exact without
+// hardware.
 #pragma once
 
 #include <memory>

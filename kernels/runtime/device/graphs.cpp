@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of a device that record work and replay it, and what memory the record points into.
+// The verbs of a device that record work and replay it, and track the memory that a graph refers
+// to.
 #include <cstring>
 #include <iterator>
 
@@ -41,15 +42,15 @@ Graph Device::capture(const std::function<void()>& enqueue) {
   return graph;
 }
 
-// A stream left in capture mode would refuse everything afterwards; what goes wrong here follows
-// from the first error.
+// A stream left in capture mode would refuse everything afterwards; errors in here follow from the
+// first one.
 void Device::abandon_capture() noexcept {
   try {
     do_end_capture();
   } catch (const std::exception& error) {
     try {
       log(LogLevel::debug, error.what());
-    } catch (...) {  // no memory for a line of the log, and the first error is under way
+    } catch (...) {  // no memory for a log line, and the first error is propagating
     }
   }
 }
@@ -76,8 +77,8 @@ void Device::note_use(const void* memory) {
                                Graph::Use{begin, held.site, capturing_->nodes.size() - 1});
 }
 
-// An argument may be a pointer, or hold several: each of its words is looked at. No number that a
-// kernel is given is as large as an address.
+// An argument may be a pointer, or contain several: each of its words is checked. No number passed
+// to a kernel is as large as an address.
 void Device::note_uses(void** arguments, std::span<const std::size_t> sizes) {
   for (std::size_t i = 0; i < sizes.size(); ++i)
     for (std::size_t at = 0; at + sizeof(void*) <= sizes[i]; at += sizeof(void*)) {

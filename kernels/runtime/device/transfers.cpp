@@ -64,7 +64,7 @@ void Device::upload(void* to, const void* from, std::size_t bytes) {
   });
   do_upload(to, from, bytes);
   ledger_->counts.h2d_bytes += static_cast<std::int64_t>(bytes);
-  ++ledger_->counts.syncs;  // its source is the caller's again when it returns
+  ++ledger_->counts.syncs;  // on return the caller owns the source again
 }
 
 void Device::download(void* to, const void* from, std::size_t bytes) {

@@ -15,7 +15,7 @@ HOLDFAST_BOTH inline float widened(Bf16 x) {
   return __builtin_bit_cast(float, static_cast<unsigned>(x.bits) << 16);
 }
 
-// To nearest, ties to even; what is no number stays none.
+// Rounds to nearest, ties to even; NaN stays NaN.
 HOLDFAST_BOTH inline Bf16 narrowed(float x) {
   const unsigned bits = __builtin_bit_cast(unsigned, x);
   const bool number = (bits & 0x7fffffffu) <= 0x7f800000u;

@@ -30,7 +30,7 @@ TEST(Bf16, IsInfiniteBeyondItsRange) {
             -std::numeric_limits<float>::infinity());
 }
 
-// All bits set is what the emulated device's memory holds before it is written.
+// All bits set: the emulated device's memory before it is written.
 TEST(Bf16, NoNumberStaysNone) {
   EXPECT_TRUE(std::isnan(through(std::numeric_limits<float>::quiet_NaN())));
   EXPECT_TRUE(std::isnan(through(__builtin_bit_cast(float, 0xffffffffu))));

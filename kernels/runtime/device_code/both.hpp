@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HOLDFAST_BOTH: of a function that g++ and NVRTC both compile, and that host and device both call.
+// HOLDFAST_BOTH marks functions that g++ and NVRTC both compile, for host and device.
 #pragma once
 
 #ifdef __CUDACC__

@@ -17,10 +17,10 @@ __device__ inline void grid_barrier(unsigned* word) {
   if ((threadIdx.x | threadIdx.y | threadIdx.z) == 0) {
     const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
     const bool first_block = (blockIdx.x | blockIdx.y | blockIdx.z) == 0;
-    __threadfence();  // what this block wrote, before its arrival
+    __threadfence();  // makes this block's writes visible before its arrival
     const unsigned before = atomicAdd(word, first_block ? generation - (blocks - 1) : 1u);
     while (((*static_cast<volatile unsigned*>(word) ^ before) & generation) == 0) __nanosleep(20);
-    __threadfence();  // what the others wrote, after theirs
+    __threadfence();  // makes the others' writes visible after theirs
   }
   __syncthreads();
 }

@@ -21,7 +21,8 @@
 namespace barrier_on_cpu {
 
 // given, taken: [blocks]. In each round the last thread of a block gives what the block has taken
-// so far and more, then the first one takes what the right neighbour gave: two barriers per round.
+// so far plus something, then the first one takes what the right neighbour gave: two barriers per
+// round.
 DEVICE_CODE(__global__ void rounds(unsigned* word, unsigned* given, unsigned* taken, int count) {
   const unsigned blocks = gridDim.x * gridDim.y;
   const unsigned block = blockIdx.x + gridDim.x * blockIdx.y;

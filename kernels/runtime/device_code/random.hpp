@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counter-based random numbers, the same from g++ and NVRTC: a value depends on its index alone, so
-// any thread can make any element of an input. Includes nothing from the standard, because device
-// code has no such headers.
+// any thread can compute any element of an input. Includes nothing from the standard, because
+// device code has no such headers.
 #pragma once
 
 #include "runtime/device_code/both.hpp"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix units for device code: the products that a warp forms together (sm_80 and later), the
-// roundings of their operands, and copies that go on behind a thread's back. Includes nothing,
-// because device code has no standard headers; a test that compiles device code with g++ includes
-// this after emulation_shim.hpp.
+// Matrix units for device code: a warp's products (sm_80 and later), the roundings of their
+// operands, and asynchronous copies. Includes nothing, because device code has no standard headers;
+// a test that compiles device code with g++ includes this after emulation_shim.hpp.
 #pragma once
 
 namespace holdfast {
 
-// Which elements a lane holds, with g = lane / 4 and t = lane % 4 (PTX, "Matrix Fragments"):
+// The elements that a lane holds, with g = lane / 4 and t = lane % 4 (PTX, "Matrix Fragments"):
 //   bf16 m16n8k16: a[0] row g, a[1] row g + 8, k = 2 t, 2 t + 1; a[2], a[3] the same rows, k + 8;
 //                  b[0] column g, k = 2 t, 2 t + 1; b[1] k + 8; the lower k in the low half
 //   tf32 m16n8k8:  a[0] row g, a[1] row g + 8, k = t; a[2], a[3] k + 4; b[0] k = t, b[1] k + 4
@@ -15,9 +14,9 @@ namespace holdfast {
 //   f64 m8n8k4:    a row g, k = t; b column g, k = t; d row g, columns 2 t, 2 t + 1
 #ifdef __CUDACC__
 
-// d = a b + c. f32 sums are cut off, not rounded (Fasi, Higham, Mikaitis and Pranesh, PeerJ
-// Computer Science 2021): a long sum of positive terms comes out too small by half a unit per step.
-// Begin with c = 0 every few steps and add up what they give outside.
+// d = a b + c. f32 sums are truncated, not rounded (Fasi, Higham, Mikaitis and Pranesh, PeerJ
+// Computer Science 2021): a long sum of positive terms loses half a unit per step. Restart with c =
+// 0 every few steps and add up the results outside.
 __device__ inline void mma_bf16(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
                                 const float (&c)[4]) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
@@ -26,7 +25,7 @@ __device__ inline void mma_bf16(float (&d)[4], const unsigned (&a)[4], unsigned 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(c[0]), "f"(c[1]),
         "f"(c[2]), "f"(c[3]));
 }
-// Operands rounded by round_tf32: the unit cuts them off as well.
+// Round operands by round_tf32 first: the unit truncates them as well.
 __device__ inline void mma_tf32(float (&d)[4], const float (&a)[4], float b0, float b1,
                                 const float (&c)[4]) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
@@ -56,43 +55,43 @@ __device__ inline float bf16_high(unsigned packed) {
   return __uint_as_float(packed & 0xffff0000u);
 }
 
-// To the 10 bits of mantissa that a matrix unit reads; ties away from zero.
+// Rounds to the 10 bits of mantissa that a matrix unit reads; ties away from zero.
 __device__ inline float round_tf32(float x) {
   unsigned rounded;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(x));
   return __uint_as_float(rounded);
 }
 
-// 2^x to 2 ulp by the special-function unit; what is below the normal numbers becomes 0.
+// 2^x to 2 ulp by the special-function unit; results below the normal numbers become 0.
 __device__ inline float exp2_approximate(float x) {
   float power;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
   return power;
 }
 
-// Sixteen bytes from global into shared memory, both aligned to them, without passing through
-// registers. Theirs until copies_done() and a barrier.
+// Copies sixteen aligned bytes from global to shared memory, bypassing registers. Neither may be
+// touched until copies_done() and a barrier.
 __device__ inline void copy_async(void* shared, const void* global) {
   const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
 }
-// The copies that this thread has asked for since the last call are one group.
+// Groups the copies that this thread has issued since the last call.
 __device__ inline void close_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
-// Waits for all groups of this thread but the newest so many.
+// Waits for all groups of this thread except the newest `newest`.
 template <int newest>
 __device__ inline void copies_done_but() {
   asm volatile("cp.async.wait_group %0;" ::"n"(newest) : "memory");
 }
-// Waits for all copies that this thread has asked for.
+// Waits for all copies issued by this thread.
 __device__ inline void copies_done() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
-// Four 8 x 8 matrices of bf16 out of shared memory. Lane l says where row l % 8 of matrix l / 8
-// begins, 16 bytes at a multiple of 16, and gets of matrix i row l / 4, columns 2 (l % 4) and the
-// next; transposed: of rows 2 (l % 4) and the next column l / 4.
+// Loads four 8 x 8 matrices of bf16 from shared memory. Lane l passes the address of row l % 8 of
+// matrix l / 8, 16 bytes aligned to 16, and gets from matrix i row l / 4, columns 2 (l % 4) and the
+// next; transposed: from rows 2 (l % 4) and the next column l / 4.
 __device__ inline void load_matrices(unsigned (&part)[4], const void* row) {
   const unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(row));
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -112,14 +111,14 @@ __device__ inline void load_transposed(unsigned (&part)[4], const void* row) {
 
 namespace emulation {
 
-// What the lanes of each warp of a block show one another; the block's fibers share a CPU thread.
+// Fragments that the lanes of each warp share; the block's fibers run on one CPU thread.
 struct Fragments {
   unsigned a[4], b[2];
   double wide_a, wide_b;
 };
 inline thread_local Fragments fragments[32][32];
 
-// Calls form(fragments of the warp, row group g, t) when all lanes have shown theirs.
+// Calls form(fragments of the warp, row group g, t) once all lanes have shared theirs.
 template <class Form>
 void with_fragments(const Fragments& own, const Form& form) {
   const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
@@ -135,7 +134,7 @@ inline void require_sixteen(const void* address) {
     throw Error(Fault::device, "sixteen bytes are moved that do not begin at a multiple of 16");
 }
 
-// Calls form(row of each lane, row group g, t) when all lanes have shown their rows.
+// Calls form(row of each lane, row group g, t) once all lanes have shared their rows.
 template <class Form>
 void with_rows(const void* own, const Form& form) {
   require_sixteen(own);
@@ -150,7 +149,7 @@ void with_rows(const void* own, const Form& form) {
   __syncwarp();
 }
 
-// One of two bf16.
+// One half of a packed pair of bf16.
 inline double half_of(unsigned pair, unsigned high) {
   return std::bit_cast<float>(high ? pair & 0xffff0000u : pair << 16);
 }

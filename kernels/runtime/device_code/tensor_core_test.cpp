@@ -24,8 +24,8 @@
 
 namespace matrix_on_cpu {
 
-// d: [16, 8] = a b with a: [16, k] and b: [k, 8] row-major; a warp per product, as many as there
-// are blocks of 32 threads, each with another sign of a.
+// d: [16, 8] = a b with a: [16, k] and b: [k, 8] row-major; a warp per product and block of 32
+// threads, each with another sign of a.
 TWICE(
     __global__ void bf16_product(const float* a, const float* b, float* d) {
       const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
@@ -102,8 +102,8 @@ TWICE(
       holdfast::copies_done();
     }
 
-    // The same without what the first word says: 1 the wait, 2 the barrier before the copy, 3 the
-    // wait at the end.
+    // The same, lacking one thing: 1 the wait, 2 the barrier before the copy, 3 the wait at the
+    // end.
     __global__ void broken_stream(const double2* x, double2* y, int chunks, int without) {
       __shared__ double2 tile[64];
       for (int c = 0; c < chunks; ++c) {
@@ -225,7 +225,7 @@ TEST_F(TensorCore, TheOrderOfLanesChangesNoBit) {
 }
 
 struct Conversions : TensorCore {
-  // Row i: what `conversions` makes of x[i].
+  // Row i: the output of `conversions` for x[i].
   std::vector<float> of(std::vector<float> x) {
     x.resize(32);
     const Buffer<float> from(*backend_, x, "x"), to(*backend_, 8 * x.size(), "y");
@@ -254,7 +254,7 @@ TEST_F(Conversions, ASplitPairKeepsSeventeenBits) {
     worst = std::max(worst, std::abs(double{y[8 * i + 2]} - x[i]) / x[i]);
   }
   EXPECT_LE(worst, 0x1p-17);
-  EXPECT_GT(worst, 0x1p-20);  // else it was not split
+  EXPECT_GT(worst, 0x1p-20);  // proves that it was split
 }
 
 TEST_F(Conversions, Tf32RoundsToNearestAndTiesAwayFromZero) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers that only some threads of those concerned reach: the emulated grid says so instead of
-// letting them pass.
+// Barriers that only some of the participating threads reach: the emulated grid reports them
+// instead of letting them pass.
 #include <gmock/gmock.h>
 
 #include "runtime/emulation/emulation.hpp"
@@ -23,7 +23,7 @@ INSTANTIATE_TEST_SUITE_P(InBothOrders, Barriers, testing::Values(Order::forward,
                          });
 
 TEST_P(Barriers, OfTwoLinesDoNotMeet) {
-  const auto each_half_at_its_own = [] {  // not within a macro, whose lines are one
+  const auto each_half_at_its_own = [] {  // not within a macro, which would be a single line
     if (threadIdx.x < 32)                 // NOLINT(bugprone-branch-clone): the lines differ
       __syncthreads();
     else
@@ -43,7 +43,7 @@ TEST_P(Barriers, OfAGridNeedACooperativeLaunch) {
               HasSubstr("kernel toy waits for its grid, but its launch is not cooperative"));
 }
 
-// Of copies that are made as late as they may be.
+// With copies made as late as possible.
 TEST(LateCopies, ThatNobodyClosedNorWaitedForAreAnError) {
   EXPECT_THAT(refusal_of(
                   [] {

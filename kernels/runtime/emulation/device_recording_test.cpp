@@ -109,7 +109,7 @@ TEST_F(DryRecording, AReplayIsExpandedNodeByNode) {
   EXPECT_EQ(recording.slices()[4].activity, 1);
 }
 
-// Those opened inside the capture, below those that are open where it is replayed.
+// Scopes opened inside the capture appear below those open at the replay.
 TEST_F(DryRecording, AReplayShowsTheScopesOfItsCapture) {
   const auto capture = [&] {
     const Scope around("setting up");
@@ -191,7 +191,7 @@ TEST_F(DryRecording, ACompilationIsTiedToItsProgramAndReason) {
   auto changed = program;
   changed.definitions = {"TILE=8"};
   backend->compiler->compile(changed);
-  backend->compiler->compile(changed);  // known already: no compilation
+  backend->compiler->compile(changed);  // already known: no compilation
   recording.stop();
   ASSERT_EQ(recording.activities().size(), 1);
   const auto& activity = recording.activities()[0];
@@ -229,8 +229,8 @@ TEST_F(DryRecording, MemoryReleasedInACaptureIsKept) {
   EXPECT_EQ(count(recording, Activity::Kind::release), 1);
 }
 
-// A device's trace without the device: each verb it was told of ran one `twice` for 1 us, ten
-// microseconds after the one before.
+// A device's trace without the device: each reported verb ran one `twice` for 1 us, ten
+// microseconds after the previous one.
 class ScriptedTrace final : public DeviceTrace {
  public:
   struct Heard {

@@ -16,12 +16,12 @@ namespace holdfast {
 namespace {
 
 constexpr std::size_t alignment = 256,
-                      margin = 256;  // bytes; the margin lies before and after each allocation
-// No number in any precision: what is read beside an allocation shows in what is computed from it.
+                      margin = 256;  // bytes, before and after each allocation
+// NaN in every precision, so that a read beside an allocation shows in the results.
 unsigned char canary(const unsigned char* at) {
   return reinterpret_cast<std::uintptr_t>(at) % 2 == 0 ? 0xfa : 0xff;
 }
-constexpr std::size_t most_bytes = std::size_t{1} << 30;  // of one allocation, as if it had no more
+constexpr std::size_t most_bytes = std::size_t{1} << 30;  // per allocation, as if memory ended
 
 struct Allocation {
   std::vector<unsigned char> storage = {};
@@ -75,7 +75,7 @@ class EmulatedDevice final : public Device {
     allocations_.emplace(memory, std::move(allocation));
     return memory;
   }
-  // As cudaFree does, this waits for the device.
+  // Like cudaFree, waits for the device.
   void do_release(void* memory) noexcept override {
     finish_quietly();
     allocations_.erase(memory);
@@ -163,7 +163,7 @@ class EmulatedDevice final : public Device {
     raise_failure();
   }
 
-  // What fails where nothing may be thrown is told by whoever waits next.
+  // Errors where nothing may be thrown are reported by the next wait.
   void finish_quietly() noexcept {
     try {
       lanes_.finish();
@@ -179,8 +179,8 @@ class EmulatedDevice final : public Device {
     if (bytes > 0) std::memmove(to, from, bytes);
   }
 
-  // Gives the work to its lane, or records it for a graph; either way what it wrote beside its
-  // memory is reported.
+  // Passes the work to its lane, or records it for a graph; afterwards reports writes beside its
+  // memory.
   void enqueue(const std::string& what, std::function<void()> work, Lane lane = Lane::main) {
     auto checked = [this, what, work = std::move(work)] {
       work();

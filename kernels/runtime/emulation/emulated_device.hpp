@@ -20,8 +20,8 @@ namespace holdfast {
 
 class EmulatedKernels {
  public:
-  // `expression` as the program's entries spell it: add("stage<double>", &on_cpu::stage<double>).
-  // Throws Error{broken_rule} where another kernel has that name.
+  // `expression` as in the program's entries: add("stage<double>", &on_cpu::stage<double>). Throws
+  // Error{broken_rule} if another kernel has that name.
   template <class... Arguments>
   void add(const std::string& expression, void (*kernel)(Arguments...)) {
     add_binding(expression, {.kernel = reinterpret_cast<void (*)()>(kernel),
@@ -37,7 +37,7 @@ class EmulatedKernels {
     add(listed.expression(), kernel);
   }
 
-  // What one thread calls, with the launch's arguments copied. Throws Error{device} for a kernel
+  // The call of one thread, with the launch's arguments copied. Throws Error{device} for a kernel
   // that was not added.
   std::function<void()> bind(const std::string& expression, void** pointers) const;
 
@@ -51,7 +51,7 @@ class EmulatedKernels {
   }
 
   struct Binding {
-    void (*kernel)() = nullptr;  // tells one from another
+    void (*kernel)() = nullptr;  // identifies it
     std::function<std::function<void()>(void**)> bind = {};
   };
   void add_binding(const std::string& expression, const Binding& binding);

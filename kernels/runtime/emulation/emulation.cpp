@@ -35,16 +35,16 @@ struct Thread {
   Index3 index = {};
   bool done = false;
   Wait wait = Wait::nothing;
-  unsigned mask = 0;  // lanes a warp barrier waits for
+  unsigned mask = 0;  // lanes that a warp barrier waits for
   std::source_location where = {};
   std::unique_ptr<Fiber> fiber = {};  // while it waits
-  unsigned exchanges = 0;             // of its whole warp
+  unsigned exchanges = 0;             // of its whole warp, so far
   Copies open = {};
   std::vector<Copies> groups = {};  // closed, oldest first
 };
 
 struct Warp {
-  int waiting = 0;  // lanes, for one another
+  int waiting = 0;  // lanes that wait for one another
   std::uint64_t slots[3][32] = {};
 };
 
@@ -68,7 +68,7 @@ class Block {
   }
 
   void run();
-  void work();  // on a fiber: threads that have not started, until one waits or none is left
+  void work();  // on a fiber: runs unstarted threads until one waits or none is left
   void wait(Wait what, unsigned mask, std::source_location where);
 
   std::size_t running() const { return running_; }
@@ -97,7 +97,7 @@ class Block {
     ready_.push_back(thread);
   }
   std::size_t& waiting_for(Wait what) { return waiting_[what == Wait::grid]; }
-  // Of those that may go on, the one that may for longest.
+  // The thread that has been ready longest.
   std::size_t take_ready() {
     const auto thread = ready_[gone_on_++];
     if (gone_on_ == ready_.size()) {
@@ -118,20 +118,20 @@ class Block {
   std::vector<std::size_t> start_order_;
   std::vector<Warp> warps_;
   std::size_t next_ = 0, running_ = 0;
-  std::size_t waiting_[2] = {};  // threads, for the block and for the grid
+  std::size_t waiting_[2] = {};  // threads at the block's and at the grid's barrier
   std::vector<std::size_t> ready_;
-  std::size_t gone_on_ = 0;  // of them
+  std::size_t gone_on_ = 0;  // number of ready_ already resumed
   std::unique_ptr<Fiber> on_stage_;
   std::exception_ptr failure_;
 };
 
 thread_local Block* current = nullptr;
 
-// Stacks that wait for the next block, kept because mapping one costs more than running it.
+// Idle stacks for the next block, kept because mapping one costs more than running it.
 thread_local std::vector<std::unique_ptr<Fiber>> idle;
 
 std::unique_ptr<Fiber> take_fiber() {
-  // It outlives blocks: each round it works for the block that is current.
+  // A fiber outlives blocks: in each round it works for the current one.
   if (idle.empty()) return std::make_unique<Fiber>([] { current->work(); });
   auto fiber = std::move(idle.back());
   idle.pop_back();
@@ -152,7 +152,7 @@ void Block::work() {
   } catch (...) {
     failure_ = std::current_exception();
   }
-  on_stage_->leave();  // out of work: the stack goes back to the pool and sleeps there
+  on_stage_->leave();  // out of work: the fiber sleeps in the pool
 }
 
 void Block::wait(Wait what, unsigned mask, std::source_location where) {
@@ -212,8 +212,8 @@ bool Block::all_wait_for(Wait what) const {
   return true;
 }
 
-// One warp at a time, the first that can: it runs ahead of the others until it must wait for them,
-// so that a barrier of the block that lacks shows.
+// One warp at a time, the first that can proceed: it runs ahead of the others until it must wait
+// for them, which exposes a missing block barrier.
 bool Block::release_warps() {
   for (std::size_t i = 0; i < start_order_.size(); i += 32) {
     const auto first = start_order_[i] / 32 * 32, end = std::min(first + 32, threads_.size());
@@ -276,7 +276,7 @@ void enter_grid(const LaunchShape& shape) {
   gridDim = shape.grid;
 }
 
-// Hand-written grid barriers spin, so every block needs a thread that the system schedules.
+// Hand-written grid barriers spin, so every block needs a preemptively scheduled thread.
 void run_cooperatively(const std::string& kernel, const LaunchShape& shape, Order order,
                        std::size_t blocks, const std::function<void()>& body) {
   GridBarrier barrier(static_cast<std::ptrdiff_t>(blocks));

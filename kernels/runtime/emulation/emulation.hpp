@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a kernel's threads on the CPU, for tests: every thread of a block is a fiber, blocks run one
-// after the other. What CUDA leaves undefined and a GPU lets pass (a barrier that some threads do
-// not reach) is an error here.
+// after the other. Behaviour that CUDA leaves undefined and a GPU tolerates (a barrier that some
+// threads do not reach) is an error here.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@ struct Index3 {
   unsigned x = 0, y = 0, z = 0;
 };
 
-// Of the thread that runs now; valid inside a kernel only.
+// Those of the running thread; valid inside a kernel only.
 extern constinit thread_local Index3 threadIdx, blockIdx;
 extern constinit thread_local Dim3 blockDim, gridDim;
 
-// Threads run forward or backward from barrier to barrier: a missing barrier shows in one of the
-// two orders.
+// Order of threads between barriers, forward or backward: a missing barrier shows in one of the
+// two.
 enum class Order { forward, backward };
 
-// `body` is called once per thread of the grid. Blocks of a cooperative launch are alive at the
-// same time, each on its own thread of the CPU. Throws Error{device} naming `kernel` for a barrier
-// that not all threads reach.
+// Calls `body` once per thread of the grid. Blocks of a cooperative launch are alive at the same
+// time, each on its own CPU thread. Throws Error{device}, naming `kernel`, for a barrier that not
+// all threads reach.
 void run_grid(const std::string& kernel, const LaunchShape& shape, Order order,
               const std::function<void()>& body);
 
-// What the shim's device functions call. Each suspends the calling thread until those concerned
+// Called by the shim's device functions. Each suspends the calling thread until all participants
 // have arrived.
 void block_barrier(std::source_location where);
 void grid_barrier(std::source_location where);
@@ -39,20 +39,19 @@ void warp_barrier(unsigned mask, std::source_location where);
 
 // Eight bytes per lane through which a warp exchanges values between two warp_barriers.
 void* warp_slot(unsigned lane);
-// Those of the lanes of `mask` for one exchange, to be asked for once by each lane. A whole warp's
-// alternate: nobody fills one again before all lanes have met at the next exchange's barrier, so
-// that none is needed behind the reading. Other lanes need one there.
+// The slots of the lanes in `mask` for one exchange; each lane must ask once. A whole warp
+// alternates between two sets: nobody refills one before all lanes have met at the next exchange's
+// barrier, so no barrier is needed after reading. Partial warps need one there.
 constexpr unsigned whole_warp = 0xffffffffu;
 std::uint64_t* exchange_slots(unsigned mask);
 unsigned lane_index();
 
-// Copies of sixteen bytes behind the running thread's back, as early as they may be made (at once,
-// Order::backward) or as late (by the wait that they are waited for with, Order::forward): what
-// lacks a wait, or a barrier before the copy, shows in one of the two. A thread that ends with
-// copies that it never waited for is an error.
+// Asynchronous copies of sixteen bytes, made as early as possible (at once, Order::backward) or as
+// late (in the wait for them, Order::forward): a missing wait, or a missing barrier before the
+// copy, shows in one of the two. A thread that ends with unawaited copies is an error.
 void copy_behind(void* to, const void* from);
-void close_copies();                  // those since the last call are one group
-void finish_copies(unsigned newest);  // all groups but the newest so many
-void finish_copies();                 // all, closed or not
+void close_copies();                  // groups those since the last call
+void finish_copies(unsigned newest);  // all groups except the newest `newest`
+void finish_copies();                 // all, grouped or not
 
 }  // namespace holdfast::emulation

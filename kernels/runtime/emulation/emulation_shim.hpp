@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes g++ read a .cu file, so that a test can run its kernels on the emulated device. Include it
-// after every other header, then the .cu inside a namespace of the test's own:
+// after every other header, then the .cu inside a namespace of the test:
 //   #include "runtime/emulation/emulation_shim.hpp"
 //   namespace on_cpu {
 //   HOLDFAST_EMULATED_SHARED(double, tile);  // for each `extern __shared__ double tile[];`
@@ -64,7 +64,7 @@ inline void __nanosleep(unsigned) {
   throw holdfast::Error(holdfast::Fault::device, "a kernel reached __trap()");
 }
 
-// Every lane of `mask` leaves its value and takes that of lane `from`; a lane outside of the warp
+// Every lane of `mask` passes its value and gets that of lane `from`; a `from` outside the warp
 // gives its own.
 template <class T>
 T holdfast_emulated_exchange(unsigned mask, T value, unsigned from, std::source_location where) {
@@ -122,7 +122,7 @@ T atomicAdd(T* address, T value) {
   return std::atomic_ref<T>(*address).fetch_add(value);
 }
 
-// CUDA has these at global scope.
+// CUDA declares these at global scope.
 template <class T>
 constexpr T min(T a, T b) {
   return b < a ? b : a;
@@ -140,7 +140,7 @@ inline float rsqrtf(float x) {
 inline float rsqrt(float x) {
   return rsqrtf(x);
 }
-// Of pi x; what a whole number of turns leaves is exact.
+// Sine and cosine of pi x; the reduction by whole turns is exact.
 inline void sincospi(double x, double* sine, double* cosine) {
   const double rest = 3.14159265358979323846 * (x - 2 * rint(x / 2));
   *sine = sin(rest);

@@ -91,7 +91,7 @@ TWICE(
       x[threadIdx.x] = 1;
     }
 
-    // One block after the other adds to what the one before it left.
+    // Each block in turn adds to the previous block's sum.
     __global__ void relay(unsigned* arrived, double* sums) {
       for (unsigned turn = 0; turn < gridDim.x; ++turn) {
         if (turn == blockIdx.x && threadIdx.x == 0) sums[turn] = turn == 0 ? 1 : 2 * sums[turn - 1];
@@ -215,7 +215,7 @@ TEST_F(EmulatedDeviceTest, ShufflesExchangeWithinEachWarp) {
   EXPECT_THAT(y.to_host(), testing::ElementsAre(32 * 33 / 2, 64 * 65 / 2 - 32 * 33 / 2));
 }
 
-// A lane that is ahead writes for the next exchange while others have not read of this one.
+// A lane that is ahead writes for the next exchange while others have not read this one's values.
 TEST_F(EmulatedDeviceTest, ExchangesOfWarpsAndOfPartsOfThemFollowOneAnotherInEitherOrder) {
   std::vector<double> expected;
   for (int first = 1; first < 64; first += 32)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack of its own that takes turns with whoever resumes it, by Boost.Context: unlike swapcontext
-// it asks nothing of the kernel, and threads of the emulated device change places at every barrier.
+// A stack that runs in turn with whoever resumes it, by Boost.Context: unlike swapcontext it makes
+// no system call, which matters because emulated threads switch at every barrier.
 #pragma once
 
 #include <boost/context/fiber.hpp>
@@ -20,9 +20,9 @@ struct Stack {
   std::size_t size = 0;
 };
 
-// What AddressSanitizer is told before and after stacks change; nothing in other builds. Who leaves
-// keeps in `kept` what he gets back on his return, or null where he does not return. A stack lies
-// where another was unwound, of whose frames it is told that they are over.
+// Tells AddressSanitizer before and after stacks are switched; does nothing in other builds. The
+// leaving side keeps in `kept` what it gets back on return, or passes null if it never returns. A
+// stack placed where another was unwound first declares that one's frames dead.
 #ifdef __SANITIZE_ADDRESS__
 inline void leave_for(const Stack& next, void** kept) {
   __sanitizer_start_switch_fiber(kept, next.bottom, next.size);
@@ -43,9 +43,9 @@ inline Stack arrived_from(void* /*kept*/) {
 inline void begin_on(const Stack& /*stack*/) {}
 #endif
 
-// Repeats `work` for ever; each repetition ends in leave(), as may anything that `work` calls. A
-// page below the stack faults when it overflows. Was it entered, it unwinds its stack where it
-// goes: a catch-all on it passes boost::context::detail::forced_unwind on.
+// Repeats `work` forever; each repetition ends in leave(), which `work` may also call. An overflow
+// faults on a page below the stack. The destructor unwinds the stack if it was entered: a catch-all
+// on it must rethrow boost::context::detail::forced_unwind.
 class Fiber {
  public:
   static constexpr std::size_t bytes = std::size_t{256} << 10;
@@ -73,12 +73,12 @@ class Fiber {
     run([this] { inside_ = {}; });
   }
 
-  // Runs it, and whoever it hands over to, until one of them leaves.
+  // Runs the fiber, and any it hands over to, until one of them leaves.
   void enter() {
     run([this] { (void)std::move(inside_).resume(); });
   }
 
-  // On it: back to whoever entered it, until it is entered again.
+  // Called on the fiber: returns to whoever entered it, until it is entered again.
   void leave() {
     void* kept = nullptr;
     leave_for(resumer_, &kept);
@@ -88,8 +88,8 @@ class Fiber {
     });
   }
 
-  // On it, until it is entered again: `next`, which has left, goes on, and then leaves to whoever
-  // entered this one.
+  // Called on the fiber: resumes `next`, which had left, in its place; `next` then leaves to
+  // whoever entered this one. Returns when entered again.
   void hand_over(Fiber& next) {
     void* kept = nullptr;
     next.resumer_given_ = resumer_;
@@ -122,8 +122,8 @@ class Fiber {
     (void)arrived_from(kept);
   }
 
-  // `next` runs and is told by `hand_itself` who stopped here, and whom to resume; until this one
-  // is resumed in turn, which is told the latter likewise.
+  // Resumes `next`, on which `hand_itself` first stores this side and returns the one that `next`
+  // is to leave to. Returns when this side is resumed, which passes the latter likewise.
   template <class HandItself>
   void suspend(void* kept, Side next, const HandItself& hand_itself) {
     try {
@@ -136,8 +136,8 @@ class Fiber {
     resumer_ = std::exchange(resumer_given_, {}).value_or(last);
   }
 
-  // Stacks begin a different number of cache lines below their pages' ends: those of a block would
-  // else push each other out of the same lines of the cache.
+  // Stacks begin a different number of cache lines below their pages' ends: otherwise those of a
+  // block would evict each other from the same cache sets.
   static std::size_t next_offset() {
     constexpr std::size_t line = 64, lines = 61;
     static thread_local std::size_t made = 0;
@@ -146,7 +146,7 @@ class Fiber {
 
   std::size_t offset_ = next_offset();
   Stack resumer_ = {};
-  std::optional<Stack> resumer_given_ = {};  // by who handed over to it
+  std::optional<Stack> resumer_given_ = {};  // set by the fiber that handed over to it
   boost::context::stack_context stack_;      // freed by inside_
   Side inside_, outside_;
 };

@@ -19,7 +19,7 @@ void Lanes::wait(Lane lane, Moment until) {
   enqueue(lane, [this, until] { reach(until); });
 }
 
-// What fails is not tried again: it counts as begun before it runs.
+// Failed work is not retried: it counts as begun before it runs.
 void Lanes::reach(Moment moment) {
   Queue& given = queue(moment.lane);
   while (given.begun < moment.position) {

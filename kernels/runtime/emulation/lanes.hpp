@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lanes of an emulated device: queues of work, of which one runs ahead as far as its events
-// allow while the other stays behind as far as its events allow.
+// The lanes of an emulated device: work queues, of which one runs ahead as far as its events allow
+// while the other lags as far as its events allow.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace holdfast::emulation {
 
-// When copies run that nothing holds back: at once, before the kernels enqueued ahead of them, or
-// at the last moment. A missing wait shows in one of the two.
+// When copies run that nothing delays: at once, before the kernels enqueued ahead of them, or at
+// the last moment. A missing wait shows in one of the two.
 enum class CopyLane { early, late };
 
 class Lanes {
  public:
   using Work = std::function<void()>;
-  // After all that a lane had been given.
+  // A point after everything enqueued so far on a lane.
   struct Moment {
     Lane lane = Lane::main;
     std::uint64_t position = 0;
@@ -29,7 +29,7 @@ class Lanes {
   void enqueue(Lane lane, Work work);
   Moment now(Lane lane) const;
   void wait(Lane lane, Moment until);
-  // Runs what stands before the moment, and whatever that waits for.
+  // Runs the work before the moment, and whatever that waits for.
   void reach(Moment moment);
   bool reached(Moment moment) const {
     return queues_[static_cast<std::size_t>(moment.lane)].begun >= moment.position;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order among the lanes of a device: what is counted and refused on a dry one, what a missing wait
-// does on the emulated one.
+// Order among the lanes of a device: counts and refusals on a dry one, effects of a missing wait on
+// the emulated one.
 #include "runtime/emulation/lanes.hpp"
 
 #include <gmock/gmock.h>
@@ -35,10 +35,10 @@ void add_on_cpu(double* total, const double* slot, int n) {
 constexpr int slot_size = 40, batches = 7;
 constexpr std::size_t slot_bytes = slot_size * sizeof(double);
 
-// What a stream of batches leaves out.
+// What a stream of batches omits.
 enum class Left { nothing, wait_for_copy, wait_for_slot, wait_for_result };
 
-// Adds up batches that come through two slots, each on its way while the one before is added up.
+// Adds up batches that arrive in two slots, each copied while the previous one is added up.
 struct Stream {
   explicit Stream(std::unique_ptr<Backend> on) : backend(std::move(on)) {
     for (int slot = 0; slot < 2; ++slot) {
@@ -217,7 +217,7 @@ TEST_F(DryLanes, AnEventOfAnotherDeviceIsRefused) {
               HasSubstr("event 'done' belongs to another device"));
 }
 
-// The main lane stays behind while copies run ahead, and runs at once where they stay behind.
+// The main lane lags while copies run ahead, and runs at once if they lag.
 TEST(EmulatedLanes, AnEventIsReachedWithoutWaitingWhenItsLaneHasComeThere) {
   for (const CopyLane copies : {CopyLane::early, CopyLane::late}) {
     const auto backend = make_emulated_backend({}, {.copies = copies});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that ends: limits of what a backend may hold, and graphs whose memory is gone.
+// Exhausted memory: limits of what a backend may hold, and graphs whose memory was released.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@
 #include "runtime/emulation/emulated_device.hpp"
 #include "testing/error_of.hpp"
 
-// As the device knows it, so that signatures agree.
+// As in the device code, so that signatures agree.
 namespace memory_test {
 struct Row {
   int count = 0;
@@ -65,7 +65,7 @@ TEST(MemoryLimit, IsObeyedByEveryBackend) {
   }
 }
 
-// Also where more was held before, and given back since.
+// Also if more was held before, and released since.
 TEST(MemoryLimit, WhatADeviceRefusesIsNeitherHeldNorCounted) {
   const auto backend = emulated();
   constexpr std::int64_t too_much = std::int64_t{2} << 30;
@@ -79,7 +79,7 @@ TEST(MemoryLimit, WhatADeviceRefusesIsNeitherHeldNorCounted) {
   EXPECT_EQ(backend->ledger.peak_bytes, too_much);
 }
 
-// A kernel that reads one element too many is found by what it computes of it.
+// A kernel that reads one element too many shows in its result.
 TEST(EmulatedMemory, IsNoNumberBesideAnAllocationNorBeforeItIsWritten) {
   const auto backend = emulated();
   const Buffer<double> wide(*backend, 3, "f64");
@@ -107,7 +107,7 @@ struct Replays : testing::TestWithParam<bool> {
   void expect_refused(const Graph& graph, std::string_view what) {
     EXPECT_NO_THROW(device.replay(graph));
     lost.reset();
-    // The same address may belong to another by now.
+    // The same address may belong to another allocation by now.
     const Buffer<double> next(*backend, 10, "next");
     const Counts between = backend->ledger.counts;
     for (int again = 0; again < 2; ++again)

@@ -29,7 +29,7 @@ class EmptyCaches : public testing::Test {
     unsetenv("HOLDFAST_SOURCES");
     forget_cached_programs();
   }
-  // The other tests of this binary keep the cache that the build gives them.
+  // The other tests of this binary keep the cache of the build.
   ~EmptyCaches() override {
     unsetenv("HOLDFAST_SOURCES");
     if (before_.empty())

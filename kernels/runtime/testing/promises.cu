@@ -22,7 +22,7 @@ __global__ void add(double* total, const double* x, int n) {
 }
 
 // given, taken: [blocks]. In each round the last thread of a block gives what the block has taken
-// so far and more, then the first one takes what the right neighbour gave.
+// so far plus something, then the first one takes what the right neighbour gave.
 __global__ void meet(unsigned* word, unsigned* given, unsigned* taken, int rounds) {
   const unsigned block = blockIdx.x;
   for (int round = 0; round < rounds; ++round) {

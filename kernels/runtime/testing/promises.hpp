@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every device that executes promises to a computation, as bodies of tests: for a real GPU,
-// and for the emulated device, where each is shown to find a plant. A body tells all that differs
-// and goes on.
+// The guarantees of every device that executes, as bodies of tests: for a real GPU, and for the
+// emulated device, where each is shown to detect a planted fault. A body reports all differences
+// and continues.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -116,7 +116,7 @@ void transforms_of(Backend& backend, Backend& host, int rows, int columns) {
   const Kernels kernels(*backend.compiler);
   const int each = rows * columns, all = batch * each;
   Fft problem{.precision = precision_of<T>, .rows = rows, .columns = columns, .batch = batch};
-  std::vector<T> numbers(2 * all);  // real, or real and imaginary parts
+  std::vector<T> numbers(2 * all);  // real, or interleaved complex
   for (int i = 0; i < 2 * all; ++i) numbers[i] = ramp_at<T>(i);
 
   for (const bool real : {false, true}) {

@@ -32,7 +32,7 @@ TEST_F(GpuPromises, AllBlocksOfACooperativeLaunchMeet) {
   promises::meetings(*backend);
 }
 
-// The driver's cache would leave out what a kernel uses, from the second time on.
+// From the second time on, the driver's cache would omit a kernel's resources.
 TEST(GpuCompiler, ASecondCompilationSaysWhatTheFirstOneSaid) {
   const Lowering lowering{.name = "twice.cu",
                           .text = "__global__ void twice(double* x) { x[threadIdx.x] *= 2; }",

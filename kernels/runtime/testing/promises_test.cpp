@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The promises on the emulated device, in both orders of threads and of copies; and each broken
-// once, so that a real GPU which broke it would be told.
+// once, to show that a real GPU that breaks it would be reported.
 #include "runtime/testing/promises.hpp"
 
 #include "runtime/emulation/emulated_device.hpp"
@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 constexpr std::size_t room = 1 << 20;
 
-// A device whose kernels are these, or a plant in the place of one.
+// A device with these kernels, or with a planted fault in place of one.
 struct Planted {
   void (*ramp)(double*, int) = &on_cpu::ramp<double>;
   void (*step)(double*, int) = &on_cpu::step;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the tests of a suite: what its metrics would tell of known times, and of what.
+// For the tests of a suite: its metrics for known times, and the cases that they compare.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace holdfast {
 
-// Each derived metric of a row where a step of its case takes two seconds, and one of what that is
-// put beside three.
+// Each derived metric of a row if a step of its case takes two seconds, and one of the compared
+// case three.
 template <class Row>
 std::map<std::string, double> beside_three_seconds(const Row& row) {
   std::map<std::string, double> all;
@@ -31,7 +31,7 @@ std::map<std::string, double> rates_in_a_second(const Row& row) {
   return all;
 }
 
-// What a host holds of a row, and of what one of its metrics puts it beside.
+// Host bytes of a row, and of the row that one of its metrics compares with.
 template <class Row>
 std::int64_t bytes_of(const Row& row, Variant variant = Variant::optimized) {
   const auto backend = open_backend("host");
@@ -49,7 +49,7 @@ std::int64_t bytes_beside(const Row& row, std::string_view name) {
   throw Error(Fault::bad_input, text("no metric ", name));
 }
 
-// Bytes that a steady step of a row brings to a device, over those that its case says it must.
+// Bytes that a steady step of a row uploads to a device, over the minimum that its case declares.
 template <class Row>
 double brought_of_what_must_be(const Row& row, Variant variant) {
   const Subject subject = account(steps_of(row), variant, "cuda-dry:sm_90");

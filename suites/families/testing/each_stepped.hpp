@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the tests of a suite, which instantiates both: of each stepped family, that work which is
-// left out once a case was checked and timed is found when it is verified again.
+// For the tests of a suite, which instantiates both: for each stepped family, work that is skipped
+// after a case was checked and timed is detected by the repeated verification.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ inline void PrintTo(const Stepped& one, std::ostream* out) {
   *out << one.name;
 }
 
-// Of a row: named as its id names its family.
+// A test parameter for a row, with the family's name from its id.
 template <class Row>
 Stepped stepped(const Row& row) {
   const std::string id = row.family->id(row), family = id.substr(id.find('/') + 1);
@@ -56,7 +56,7 @@ TEST_P(EachStepped, IsWrongWhereItDoesNothingAfterFortyCalls) {
   EXPECT_TRUE(found<Skipping>([](int call) { return call > 40; }));
 }
 
-// Of steps that stand alone, and of two inputs.
+// For unchained steps with two inputs.
 struct EachOfTwoInputs : EachStepped {};
 
 TEST_P(EachOfTwoInputs, IsWrongWhereItAnswersEverySecondCallFromMemory) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a suite is: a name and a list of cases. A case is a name, a size and a recipe; adding one is
-// one row.
+// A suite is a name and a list of cases. A case is a name, a size and a recipe; adding one is one
+// row.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ struct Axis {
 // characters an id must not have.
 std::string id(std::string_view family, const std::vector<Axis>& axes, std::string_view dtype);
 
-// Who knows the right answer, and how far from it a result may be: relative to the largest expected
-// magnitude of each part, or by a measure of the oracle's own.
+// The right answer, and the allowed error of a result: relative to the largest expected magnitude
+// of each part, or by the oracle's own measure.
 struct Oracle {
   using Distance =
       std::function<double(const std::vector<double>& result, const std::vector<double>& expected)>;
@@ -48,84 +48,84 @@ struct Oracle {
   std::string name = {};
   double limit = 0;
   std::function<std::vector<double>(int steps)> expected = {};  // after so many step()s
-  // Optional, of steps that are chained: for how many `expected` answers cheaply and within the
-  // limit, where that is more than the warm-up takes. Asked where no reference is measured.
+  // Optional, for chained steps: up to how many `expected` is cheap and within the limit, if more
+  // than the warm-up takes. Used if no reference is measured.
   int most_steps = 0;
   std::vector<std::size_t> parts = {};  // lengths of the result's fields; empty: one field
-  // Optional; with it `expected` may be what is known of the result, in any form.
+  // Optional; with it `expected` may be known facts about the result in any form.
   Distance distance = {};
-  // Optional: the error at a few places of a result after the warm-up, for processes that live for
-  // a third of a second, where `expected` takes longer than that.
+  // Optional: the error of a result after the warm-up at a few places, for processes that live for
+  // a third of a second, if `expected` takes longer.
   std::function<double(const std::vector<double>& result)> few = {};
   std::function<double(Backend&, Variant)> golden = {};  // error against published values; optional
-  // Optional, where a computation knows more inputs than one (Steps::inputs): the error of the
-  // result of another, told cheaply. Asked where no reference is measured beside the variant.
+  // Optional, if a computation has more inputs than one (Steps::inputs): the error of the result
+  // for another one, computed cheaply. Used if no reference is measured beside the variant.
   std::function<double(const std::vector<double>& result, int input)> other = {};
-  // How far the variants' results lie from one another, as `limit` counts errors. Optional without
-  // a `distance`: then each part may lie `limit` from the truth, on opposite sides.
+  // The distance between the variants' results, on the scale of `limit`. Optional without a
+  // `distance`: then each part may lie `limit` from the truth, on opposite sides.
   Distance between = {};
 };
 
-// Compares the result after the timed section with the one after the warm-up; a sentence when steps
+// Compares the results after the timed section and after the warm-up; returns a sentence if steps
 // were skipped or wrong.
 using Invariant = std::function<std::optional<std::string>(const std::vector<double>& before,
                                                            const std::vector<double>& after)>;
 
-// A variant whose result was verified, for what can be read of it.
+// A variant with a verified result, from which readings are taken.
 struct Verified {
   const Backend& backend;
   Variant variant = Variant::optimized;
   const std::vector<double>& result;  // after the warm-up; empty where nothing executes
-  const std::vector<double>* reference = nullptr;  // the reference's, where that is measured too
+  const std::vector<double>* reference = nullptr;  // the reference's, if that is measured too
   std::int64_t launches = 0;                       // of one step
-  const std::vector<NamedReading>& own;            // what the computation itself reads
+  const std::vector<NamedReading>& own;            // the computation's own readings
 };
 
-// The names of the holders of what each step of a variant writes anew, all of it.
+// The sites whose contents each step of a variant rewrites completely.
 using Rewritten = std::function<std::vector<std::string>(const Backend&, Variant)>;
 
-// Those, whichever the variant.
+// The same sites for either variant.
 inline Rewritten always(const std::vector<std::string>& holders) {
   return [holders](const Backend&, Variant) { return holders; };
 }
 
-// Measured by stepping: built, warmed up, checked, accounted, timed, all by the harness.
+// A case measured by stepping: the harness builds, warms up, checks, accounts and times it.
 struct Steps {
   std::function<std::unique_ptr<Computation>(Backend&, Variant)> make = {};
   Oracle oracle = {};
   Invariant invariant = {};
   std::function<std::int64_t(const Backend&, Variant)> estimate_bytes =
-      {};  // the peak by formula; optional
-  // Optional: bytes that each step must bring to the device, by the size alone, because bringing
-  // them is part of the work. Fewer mean that something was kept from an earlier step.
+      {};  // the predicted peak; optional
+  // Optional: bytes that each step must upload to the device, from the size alone, because
+  // uploading is part of the work. Fewer mean that something was kept from an earlier step.
   std::function<double(Variant)> upload_bytes = {};
-  // Optional; each is spoilt before a step whose result is looked at. A name under which nobody
-  // holds anything is an error.
+  // Optional; each is spoilt before a step whose result is checked. A name without holdings is an
+  // error.
   Rewritten rewritten = {};
-  // Optional: given the verified result, readings beside those of the computation itself.
+  // Optional: readings of the verified result, in addition to the computation's own.
   std::function<std::vector<NamedReading>(const Verified&)> read = {};
-  int warm_up = 1;  // steps before anything is accounted; also how many the oracle is asked for
-  // Whether a step goes on from where the last one ended: then the computation can start_again().
+  int warm_up = 1;  // steps before accounting; also how many the oracle is asked for
+  // Whether a step continues from the last one; then the computation can start_again().
   bool chained = true;
-  int inputs = 1;  // of one shape, that start_again() knows; of steps that are not chained
+  int inputs = 1;  // of one shape, known to start_again(); for unchained steps
   int batch = 0;   // steps per timed sample; 0: enough for a sample
-  // Least length of a sample, where caches and threads need longer than usual to settle after the
-  // other variant; 0: what the clock of the device needs.
+  // Minimum length of a sample, if caches and threads need longer than usual to settle after the
+  // other variant; 0: that of the device's clock.
   double sample_seconds = 0;
 };
 
-// Measured by a function of its own: what is not one repeated step.
+// A case that is not one repeated step, measured by its own function.
 using Protocol = std::function<void(Session&)>;
 
 enum class Better { lower, higher, same };
 
 // A metric of this case alone, on these kinds of devices. Its value comes from
-// Computation::readings(), Steps::read or Session::read(); or it is given here, where the size
-// alone tells it. A declared metric that nobody read fails the case.
+// Computation::readings(), Steps::read or Session::read(); or it is given here, if it follows from
+// the size. A declared metric that was not read fails the case.
 struct MetricDeclaration {
   std::string name = {};
   std::string kind = "advisory";  // exact, codegen, ratio, time, bound, advisory
-  Better better = Better::lower;  // of a metric in the table of metrics what stands there holds
+  Better better = Better::lower;  // for a metric in the table of metrics, the table's value applies
   std::vector<std::string> devices = {"host", "cuda", "cuda-dry"};
   std::optional<double> value = {};
 
@@ -140,29 +140,29 @@ struct Derived {
   std::string name = {};
   double factor = 1;
   std::function<std::unique_ptr<Computation>(Backend&)> other = {};
-  Variant against = Variant::optimized;  // the variant of the case that is timed
+  Variant against = Variant::optimized;  // the timed variant of the case
   Form form = Form::other_over_case;
   std::string kind = "advisory";
   Better better = Better::lower;
-  bool beside_host = false;  // `other` computes on the host of a GPU, and exists where there is one
+  bool beside_host = false;  // `other` runs on the host of a GPU, and exists on GPUs alone
 };
 
-// So much per step of the optimized variant over the seconds of a step: galaxies, tokens, or the
-// seconds that somebody has published. Advisory; more is better.
+// An amount per step of the optimized variant over the seconds of a step: galaxies, tokens, or
+// published seconds. Advisory; more is better.
 struct Rate {
   std::string name = {};
   double per_step = 1;
-  // Optional: what the backend can do at best, as which share of it the rate is told; 0 where that
-  // is unknown, and then the rate is too.
+  // Optional: the backend's peak, of which the rate is reported as a fraction; 0 if unknown, and
+  // then the rate is unknown, too.
   double (*peak)(const Backend&) = nullptr;
 };
 
-// What a detector of the gate (baselines/README.md has their names) sees in a case that shows it on
-// purpose, so that nobody is told to mend it.
+// A finding of the gate's detectors (baselines/README.md has their names) in a case that shows it
+// on purpose, so that nobody is asked to fix it.
 struct ExpectedFinding {
   std::string finding = {};
   std::string why = {};
-  std::vector<std::string> devices = {"cuda", "cuda-dry"};  // on which every run shows it
+  std::vector<std::string> devices = {"cuda", "cuda-dry"};  // where every run shows it
 };
 
 struct Case {
@@ -174,8 +174,8 @@ struct Case {
   // Whether Variant::reference is measured too; without it no speedup is expected.
   bool reference = true;
   std::vector<std::string> unreferenced = {};  // kinds of devices on which it would take too long
-  // Whether the instructions of its steps are counted on a host: valgrind takes some hundred times
-  // as long, and a suite should be counted in half a minute. The list says why one is not.
+  // Whether the instructions of its steps are counted on a host: valgrind is some hundred times
+  // slower, and counting a suite should take half a minute. The list gives the reason against it.
   bool counted = false;
   std::string uncounted =
       "its suite counts other cases, in the half minute that a suite has for that";
@@ -183,14 +183,14 @@ struct Case {
   std::vector<Derived> derived = {};
   std::vector<Rate> rates = {};
   std::vector<ExpectedFinding> expected = {};
-  // Of a protocol that checks results: the largest limit that it checks one with, which the list
-  // tells and the gate judges by. What is stepped has that of its oracle.
+  // For a protocol that checks results: the largest limit it uses, which the list shows and the
+  // gate applies. A stepped case has its oracle's.
   std::optional<double> limit = {};
 
   bool runs_on(std::string_view device) const;
   bool has_reference(std::string_view device) const;
   bool has(const Derived& metric, std::string_view device) const;
-  // Of a case that gates on a host and whose instructions are not counted there.
+  // The reason for a case that gates on a host without counting instructions there.
   std::optional<std::string> why_uncounted() const;
 };
 

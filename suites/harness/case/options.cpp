@@ -29,14 +29,14 @@ void print_row(std::string& out, const OptionRow& row) {
   out += text(left, row.needs.empty() ? "" : text("with --", row.needs, ": "), row.help, "\n");
 }
 
-// Length of the longest common prefix: enough to guess what a mistyped option meant.
+// Length of the longest common prefix: enough to suggest a correction for a mistyped option.
 std::size_t alike(std::string_view a, std::string_view b) {
   std::size_t n = 0;
   while (n < a.size() && n < b.size() && a[n] == b[n]) ++n;
   return n;
 }
 
-// Google Benchmark has sentences and exit codes of its own for wrong values of these.
+// Google Benchmark has its own messages and exit codes for invalid values of these.
 void take_benchmark_flag(std::string_view flag, SuiteOptions& options) {
   const auto value = flag.substr(std::min(flag.size(), flag.find('=') + 1));
   if (flag.starts_with("--benchmark_filter=")) {
@@ -51,7 +51,7 @@ void take_benchmark_flag(std::string_view flag, SuiteOptions& options) {
   options.benchmark_flags.emplace_back(flag);
 }
 
-// Serving a comparison and counting take the place of measuring, and of all that goes with it.
+// Serving a comparison and counting replace measuring and everything related to it.
 void check_alone(const SuiteOptions& options) {
   if (!options.lock_step && !options.count_instructions) return;
   const std::string_view other = !options.out.empty()                  ? "--out"
@@ -79,7 +79,7 @@ Error unknown_option(std::string_view name, const std::vector<OptionRow>& rows) 
                        : text("unknown option --", name, "; --help lists what there is"));
 }
 
-// Of the option that an argument names, which is given once, and a switch without a value.
+// The option that an argument names; it may be given once, a switch without a value.
 const OptionRow& row_of(std::string_view argument, const std::vector<OptionRow>& rows,
                         std::set<std::string>& given) {
   const auto equals = std::min(argument.find('='), argument.size());
@@ -94,7 +94,7 @@ const OptionRow& row_of(std::string_view argument, const std::vector<OptionRow>&
   return *row;
 }
 
-// What is given and would be ignored was meant otherwise.
+// Options that would be ignored are refused.
 void refuse_idle(const std::vector<OptionRow>& rows, const std::set<std::string>& given) {
   for (const OptionRow& row : rows)
     if (!row.needs.empty() && given.contains(std::string(row.name)) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profiling flags that every suite has: what is written where, and how long it is looked at.
+// The profiling flags of every suite: outputs, and the steps that are profiled.
 #pragma once
 
 #include <optional>
@@ -19,12 +19,12 @@ struct ProfileOptions {
   std::string profile = {}, trace = {}, memory_profile = {}, dump_kernels = {};  // folders
   std::string nvml_log = {};                                                     // a file
   double nvml_period = 0.1;  // seconds between two samples
-  int every = 0;             // a window begins at each multiple of it; 0: one window, at once
-  int windows = 3;           // how many, where they are periodic
-  int steps = 10;            // of one window
+  int every = 0;             // a window begins at each multiple of it; 0: a single window, at once
+  int windows = 3;           // their number, if periodic
+  int steps = 10;            // per window
   std::string variant = "optimized";
   std::optional<double> assert_mean = {};  // seconds
-  std::string detail = {};                 // an option given that only says how to profile
+  std::string detail = {};                 // a given option that only refines profiling
 
   // Whether steps are profiled instead of cases measured.
   bool profiles() const;
@@ -33,12 +33,12 @@ struct ProfileOptions {
 
 std::span<const OptionRow> profile_rows();
 
-// Whether `name` is one of the rows; keeps its value. Throws Error{bad_input} for a value that
-// means nothing.
+// Stores the value if `name` is one of the rows, and returns whether it is. Throws Error{bad_input}
+// for an invalid value.
 bool take_profile_option(std::string_view name, const std::string& value, ProfileOptions& options);
 
-// Throws Error{bad_input} for options that contradict each other. `out` is the result file asked
-// for, if any: what a profiler slowed down is no measurement.
+// Throws Error{bad_input} for options that contradict each other. `out` is the requested result
+// file, if any: profiled times are not measurements.
 void check_together(const ProfileOptions& options, std::string_view device, std::string_view out);
 
 }  // namespace holdfast

@@ -15,9 +15,9 @@
 
 namespace holdfast {
 
-// How much of each is asked for. The defaults are for a data-centre GPU: a millisecond a step.
+// Amount of work per ceiling. The defaults are for a data-centre GPU: a millisecond per step.
 struct DeviceEffort {
-  double seconds = 0.02;  // of samples per ceiling, beyond the fewest
+  double seconds = 0.02;  // of samples per ceiling, beyond the minimum number
   std::size_t memory_bytes = std::size_t{2} << 30, upload_bytes = std::size_t{64} << 20;
   std::size_t cache_bytes = 0;                    // 0: a quarter of the device's L2
   int passes = 20;                                // through the cache
@@ -28,10 +28,10 @@ struct DeviceEffort {
   int few = 100, many = 1000;                     // launches, graph nodes, barriers
 };
 
-inline constexpr int fewest_samples = 3;  // of a ceiling, however long they take
+inline constexpr int fewest_samples = 3;  // per ceiling, however long they take
 
-// What one calibration finds. One that fails, or computes something wrong, costs its own ceiling
-// and a line in the log.
+// The result of one calibration. If it fails, or computes something wrong, its ceiling is missing
+// and the log gets a line.
 template <class Find>
 std::optional<std::invoke_result_t<Find>> if_it_succeeds(std::string_view what, const Find& find) {
   try {
@@ -43,7 +43,7 @@ std::optional<std::invoke_result_t<Find>> if_it_succeeds(std::string_view what, 
   }
 }
 
-// About half a second.
+// Takes about half a second.
 Ceilings calibrate_host();
 Ceilings calibrate_device(Backend& backend, const DeviceEffort& effort = {});
 

@@ -18,7 +18,7 @@ class Measuring {
  public:
   Measuring(Backend& backend, const DeviceEffort& effort) : backend_(backend), effort_(effort) {}
 
-  // Of a step: the best sample, since a ceiling is what the device can do when left alone.
+  // The best sample of a step, since a ceiling is what an undisturbed device can do.
   double least_seconds(Calibration& calibration) {
     double best = 0, spent = 0;
     for (int sample = 0; sample < fewest_samples || spent < effort_.seconds; ++sample) {
@@ -37,8 +37,8 @@ class Measuring {
     return if_it_succeeds(what, [&] { return rate(size, amount); });
   }
 
-  // Of one more launch, node or barrier: what a step costs besides drops out of the difference.
-  // Empty where the noise is larger.
+  // Seconds of one more launch, node or barrier: the constant cost of a step cancels in the
+  // difference. Empty if noise is larger.
   std::optional<double> seconds_per_phase(const char* what, Kind kind) {
     const auto find = [&]() -> std::optional<double> {
       const auto few = calibration::make_verified(backend_, {.kind = kind, .repeats = effort_.few});
@@ -98,7 +98,7 @@ class Measuring {
   const DeviceEffort& effort_;
 };
 
-// Beyond every cache, but not more than a part of a small or shared device.
+// Larger than every cache, but only a part of a small or shared device.
 std::size_t memory_footprint(const Device& device, const DeviceEffort& effort) {
   const auto available = device.memory_bytes();
   if (!available) return effort.memory_bytes;
@@ -120,7 +120,7 @@ Ceilings calibrate_device(Backend& backend, const DeviceEffort& effort) {
   ceilings.memory_copy_bytes_per_second = measuring.rate_of(
       "copies", {.kind = Kind::memory_copy, .footprint_bytes = beyond}, &Work::bytes);
   if (auto found = measuring.level("memory", 0, beyond, 1)) {
-    // Nothing moves memory faster than the faster of the two.
+    // Memory bandwidth is at least the faster of the two.
     found->bytes_per_second =
         std::max(found->bytes_per_second, ceilings.memory_copy_bytes_per_second.value_or(0));
     ceilings.levels.push_back(std::move(*found));

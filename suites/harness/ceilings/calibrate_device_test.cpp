@@ -22,7 +22,7 @@ constexpr DeviceEffort little{.seconds = 0,
                               .few = 4,
                               .many = 600};
 
-// Calibrated once for all that is asked about them.
+// Calibrated once for all tests.
 struct DeviceCeilings : testing::Test {
   static void SetUpTestSuite() {
     backend = make_emulated_backend(calibration::emulated_kernels());
@@ -37,7 +37,7 @@ struct DeviceCeilings : testing::Test {
 TEST_F(DeviceCeilings, AreThoseOfItsCacheAndItsMemory) {
   ASSERT_EQ(ceilings.levels.size(), 2u);
   EXPECT_EQ(ceilings.levels[0].name, "l2");
-  EXPECT_EQ(ceilings.levels[0].capacity_bytes, 50 << 20);  // of the sm_90 that is emulated
+  EXPECT_EQ(ceilings.levels[0].capacity_bytes, 50 << 20);  // that of the emulated sm_90
   EXPECT_EQ(ceilings.levels[0].footprint_bytes, 400'000);
   EXPECT_EQ(ceilings.levels[1].name, "memory");
   EXPECT_EQ(ceilings.levels[1].footprint_bytes, 4'000'000);

@@ -25,17 +25,17 @@ using Backends = std::vector<std::unique_ptr<Backend>>;  // one per thread of th
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 constexpr double seconds_per_ceiling = 0.02;
-// Within a step of a thread: a few tenths of a millisecond, far above the clock's resolution.
+// Work per step and thread: a few tenths of a millisecond, far above the clock's resolution.
 constexpr std::size_t bytes_per_step = 32 * MiB;
 constexpr int multiply_adds = 100'000, exponentials = 400, edge = 384;
 
-// At least a cache line, where many threads share a little.
+// At least a cache line, if many threads share a small size.
 std::size_t share_of(std::size_t bytes, std::size_t threads) {
   constexpr std::size_t line = 64;
   return std::max(bytes / threads, line);
 }
 
-// The best sample until the deadline; at least a few.
+// The best sample until the deadline; takes at least a few.
 double best_rate(Calibration& calibration, double Work::*amount, double deadline) {
   double least = 0;
   for (int sample = 0; sample < fewest_samples || monotonic_seconds() < deadline; ++sample) {
@@ -47,9 +47,9 @@ double best_rate(Calibration& calibration, double Work::*amount, double deadline
   return calibration.work().*amount / least;
 }
 
-// Of `amount` per second by all threads while they run at the same time, each on its own clock.
-// They wait for one another once, before they begin: on a busy machine every wait is long. Where
-// they have to take turns on a CPU, this is what each can do alone.
+// The rate of `amount` per second of all threads running concurrently, each on its own clock. They
+// synchronise once, at the beginning: on a busy machine every wait is long. If they have to share a
+// CPU, this is what each could do alone.
 double team_rate(const Backends& backends, const Size& share, double Work::*amount) {
   double rate = 0;
   std::exception_ptr failure;
@@ -57,7 +57,7 @@ double team_rate(const Backends& backends, const Size& share, double Work::*amou
   {
     std::unique_ptr<Calibration> own;
     try {
-      // Here, so that its memory is near the thread.
+      // Made here, so that first touch places its memory near the thread.
       own = calibration::make_verified(*backends[static_cast<std::size_t>(omp_get_thread_num())],
                                        share);
     } catch (...) {
@@ -71,7 +71,7 @@ double team_rate(const Backends& backends, const Size& share, double Work::*amou
   return rate;
 }
 
-// The best of what moves bytes: which one that is depends on the machine and on the level.
+// The best of the streams: which one that is depends on the machine and on the level.
 Ceilings::Level level(const Backends& backends, std::string name, double capacity,
                       std::size_t thread_bytes, bool beyond_caches) {
   Ceilings::Level level{.name = std::move(name),
@@ -99,15 +99,14 @@ std::vector<Ceilings::Level> levels(const Backends& backends) {
   };
   std::size_t last_cache = 0;
   for (const Cache& cache : calibration::host_caches()) {
-    // Half of what a thread can have of it, or as much as is surely beyond the level before.
+    // Half of a thread's share, or as much as certainly exceeds the level before.
     constexpr std::size_t most = 32 * MiB;
     const std::size_t capacity = cache.team_bytes(threads);
     add(text("l", cache.level), static_cast<double>(capacity),
         std::min(share_of(capacity / 2, backends.size()), most), false);
     last_cache = capacity;
   }
-  // Four times the last cache, and where that takes long, surely more than twice: some have 480
-  // MiB.
+  // Four times the last cache, or if that takes long, certainly more than twice: some have 480 MiB.
   constexpr std::size_t least = 128 * MiB, most = 512 * MiB;
   std::size_t beyond =
       std::max(std::clamp(4 * last_cache, least, most), last_cache * 2 + last_cache / 4);
@@ -128,9 +127,8 @@ Ceilings::Peak peak(const Backends& backends, Precision precision) {
               rate("exponentials", Kind::exponentials, &Work::specials, exponentials)};
 }
 
-// The team itself is what is measured, so the clock is everybody's. On a busy machine few samples
-// find all of its threads on a CPU; empty where none did, because what is left is the system's time
-// slice.
+// The whole team is measured, so by wall clock. On a busy machine few samples find all of its
+// threads on a CPU; empty if none did, because what remains is the system's time slice.
 std::optional<double> fork_join_seconds(Backend& backend) {
   constexpr int samples = 1000;
   constexpr double longest = 0.1, time_slice = 1e-3;

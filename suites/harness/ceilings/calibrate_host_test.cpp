@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ceilings of the machine that the test runs on: bounds that every machine keeps, with room for
-// others who use it meanwhile.
+// The ceilings of the machine that runs the test: bounds that hold on every machine, with tolerance
+// for other load.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace holdfast {
 namespace {
 
-// Whoever else is on the machine only lowers what a calibration finds.
+// Other load on the machine only lowers the result of a calibration.
 Ceilings higher(Ceilings a, const Ceilings& b) {
   for (std::size_t i = 0; i < a.levels.size(); ++i)
     a.levels[i].bytes_per_second =
@@ -87,7 +87,7 @@ TEST_F(HostCeilings, OfHalfThePrecisionAreHigher) {
   EXPECT_GT(*best.f32.gemm_flop_per_second, 1.3 * *best.f64.gemm_flop_per_second);
 }
 
-// The library cannot beat the multiply-adds that it consists of, nor should it be far behind.
+// The library cannot beat the multiply-adds that it consists of, and should be close to them.
 TEST_F(HostCeilings, OfAMatrixProductAreThoseOfMultiplyAddsAtBest) {
   if (sanitized) GTEST_SKIP() << "what a sanitizer adds to every load hides it";
   for (const auto* peak : {&best.f64, &best.f32}) {
@@ -108,8 +108,8 @@ TEST_F(HostCeilings, OfATeamIsLongerThanACacheMissAndShorterThanATimeSlice) {
   EXPECT_LT(*first.barrier_seconds, 1e-3);
 }
 
-// Caches and memory are shared with whoever else is on the machine, arithmetic is not. One run of
-// three may have met him.
+// Caches and memory are shared with other load, arithmetic is not. One run of three may have been
+// disturbed.
 TEST_F(HostCeilings, RepeatWithinAFactor) {
   std::vector<double> rates;
   for (const Ceilings& run : runs) rates.push_back(*run.f64.flop_per_second);

@@ -13,7 +13,7 @@ struct Share {
   double fraction = 0;  // of the footprint
 };
 
-// Which level holds which part of a footprint.
+// The fraction of a footprint that each level holds.
 std::vector<Share> shares(const std::vector<Ceilings::Level>& levels, double footprint_bytes) {
   std::vector<Share> shares;
   double rest = 1;
@@ -46,12 +46,12 @@ Floor rate_floor(double amount, std::optional<double> per_second, const char* bo
   return {amount / *per_second, bound};
 }
 
-// A matrix product may do more flops than multiply-adds elsewhere: no step can beat both.
+// A matrix product may exceed the multiply-add rate: no step can beat both.
 std::optional<double> best_flop_rate(const Ceilings::Peak& peak) {
   return std::max({peak.flop_per_second, peak.gemm_flop_per_second, peak.split_flop_per_second});
 }
 
-// Threads of a host can hand a part over without a barrier of all, so a phase costs nothing there.
+// Host threads can hand over work without a full barrier, so a phase costs nothing there.
 Floor latency_floor(const Ceilings& ceilings, double phases) {
   std::optional<double> least;
   for (const auto& way :

@@ -54,7 +54,7 @@ TEST(Floor, OfF32ProductsIsThatOfTheMatrixUnitsThatCanFormThem) {
   EXPECT_DOUBLE_EQ(floor.seconds, 1e-6);
 }
 
-// Softmax's exponentials are f32, whatever the products beside them are.
+// Softmax's exponentials are f32, whatever precision the products have.
 TEST(Floor, OfBf16IsThatOfItsProductsAndOfF32sExponentials) {
   EXPECT_DOUBLE_EQ(gpu().floor_seconds({.flops = 700e6, .precision = Precision::bf16}, 1), 1e-6);
   const auto floor = gpu().floor({.flops = 1, .specials = 8e6, .precision = Precision::bf16}, 1);
@@ -76,7 +76,7 @@ TEST(Floor, EachLevelServesWhatItCanHold) {
   EXPECT_EQ(floor.bound, "l3");
 }
 
-// A step in the floor would accuse whoever is just beyond a cache's size.
+// A jump in the floor would accuse a step just beyond a cache's size.
 TEST(Floor, DoesNotJumpWhereACacheEnds) {
   const Ceilings ceilings = host();
   for (const double end : {100e3, 2000e3, 10000e3}) {
@@ -169,7 +169,7 @@ TEST(FloorFraction, OfWhatFitsTheL2OfADeviceIsThatOfItsL2) {
   measurement.floor_seconds = gpu().floor_seconds(work, 30e6);
   measurement.optimized.seconds = 6.2e-6;
   EXPECT_LT(floor_fraction(measurement), 1.0);
-  EXPECT_GT(30e6 / 4e12 / 6.2e-6, 1.1);  // what the ceiling of memory would say
+  EXPECT_GT(30e6 / 4e12 / 6.2e-6, 1.1);  // relative to the memory ceiling
 }
 
 TEST(NamedCeilings, AreTheSameNamesOnEveryDevice) {

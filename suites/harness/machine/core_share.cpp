@@ -15,10 +15,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Unshared it is known to a percent on some processors and stands on steps of a tenth on others; a
-// neighbour that does anything takes a third.
+// Unshared, the quotient is stable to a percent on some processors and moves in steps of a tenth on
+// others; any busy neighbour adds a third.
 constexpr double crowded = 1.25;
-// One in fifty that is lower was interrupted while it multiplied.
+// One in fifty may be too low because it was interrupted while multiplying.
 constexpr std::size_t outliers = 50;
 constexpr std::size_t most_seen = 5000;
 constexpr auto look_around = std::chrono::milliseconds(20);
@@ -30,7 +30,7 @@ double seconds_of(const Work& work) {
   return seconds_since(start);
 }
 
-// As many at once as a core can begin, and more.
+// More independent additions than a core can start at once.
 void add() {
   unsigned long a = 0, b = 1, c = 2, d = 3, e = 4, f = 5, g = 6, h = 7;
   for (int i = 0; i < 6000; ++i)
@@ -48,7 +48,7 @@ void multiply() {
     asm volatile("imul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0" : "+r"(a) : : "cc");
 }
 
-// Each twice in turn: what interrupts one hardly interrupts the other.
+// Measures each twice, alternately: an interruption of one hardly affects the other.
 double crowding_here() {
   double additions = std::numeric_limits<double>::infinity(), multiplications = additions;
   for (int i = 0; i < 2; ++i) {

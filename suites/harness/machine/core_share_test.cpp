@@ -14,7 +14,7 @@ using testing::Each;
 using testing::Gt;
 using testing::SizeIs;
 
-// Cores of which each look finds what is written here.
+// Cores with scripted probe results.
 struct Cores {
   std::vector<double> now;
   CoreShare share() {

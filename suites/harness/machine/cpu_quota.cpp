@@ -11,11 +11,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where systems mount what tells of CPUs: version 2, alone or beside version 1, and that.
+// Usual mount points of the CPU controller: version 2, alone or beside version 1, and version 1.
 constexpr const char* mounts[] = {"sys/fs/cgroup", "sys/fs/cgroup/unified", "sys/fs/cgroup/cpu",
                                   "sys/fs/cgroup/cpu,cpuacct"};
 
-// "150000 100000", microseconds and of how many; a limit that is none is "max" or -1.
+// "150000 100000", microseconds of CPU time and of the period; no limit is "max" or -1.
 std::optional<double> quota_of(const fs::path& group) {
   std::ifstream both(group / "cpu.max"), quota(group / "cpu.cfs_quota_us"),
       period(group / "cpu.cfs_period_us");
@@ -30,7 +30,7 @@ std::optional<double> quota_of(const fs::path& group) {
 std::optional<double> cpu_quota(const fs::path& root) {
   std::optional<double> least;
   std::ifstream groups(root / "proc/self/cgroup");
-  // "0::/user.slice", "4:cpu,cpuacct:/docker/1f2e": a container may see its own as the topmost.
+  // "0::/user.slice", "4:cpu,cpuacct:/docker/1f2e": a container may see its own group as the root.
   for (std::string line; std::getline(groups, line);) {
     const std::size_t colon = line.find(':', line.find(':') + 1);
     if (colon == std::string::npos) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of its CPUs' time a container or a service lets this process have.
+// The CPU time that a container or a service allows this process.
 #pragma once
 
 #include <filesystem>
@@ -7,9 +7,9 @@
 
 namespace holdfast {
 
-// In CPUs, as the control groups (cgroups(7), both versions) that this process is in tell it below
-// `root`; empty where none of them sets a limit. Beyond it the kernel stops all of a group's
-// threads until the next tenth of a second.
+// In CPUs, from the control groups (cgroups(7), both versions) of this process below `root`; empty
+// if none sets a limit. Beyond it the kernel stops all threads of a group until the next tenth of a
+// second.
 std::optional<double> cpu_quota(const std::filesystem::path& root = "/");
 
 }  // namespace holdfast

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A machine as far as its control groups go.
+// A fake machine with control groups.
 class Grouped : public testing::Test {
  protected:
   const fs::path root_ = testing::TempDir() + "cpu-quota-" + std::to_string(::getpid());

@@ -19,11 +19,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double time_slice = 4e-3;
-// A thread that slept waits 16 us for the CPU of a virtual machine, each time.
+// On a virtual machine a thread that slept waits 16 us for its CPU, each time.
 constexpr double own_wait = 30e-6, most_own_waits = 0.1;
 
-// The second and third numbers of a schedstat: nanoseconds in which the thread could run and did
-// not, and how often it began to.
+// The second and third number of a schedstat: nanoseconds runnable but not running, and the number
+// of time slices.
 Waits read_waits(int schedstat) {
   std::array<char, 96> line = {};
   if (::pread(schedstat, line.data(), line.size() - 1, 0) <= 0) return {};

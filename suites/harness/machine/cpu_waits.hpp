@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other work does to threads that should run at once: how long those of this process wanted a
-// CPU and had to wait for one.
+// The effect of other work on threads that should run at once: how long threads of this process
+// were runnable and waited for a CPU.
 #pragma once
 
 #include <chrono>
@@ -12,27 +12,27 @@
 
 namespace holdfast {
 
-// Threads that wanted a CPU and had none.
+// Waits of runnable threads without a CPU.
 struct Waits {
   double seconds = 0;
   std::int64_t times = 0;
 };
 
-// What of these waits in `elapsed` seconds other work explains. A CPU that was idle, or that a
-// thread yielded with nobody else there, is had again after some microseconds: a library that
-// yields while it waits for its own threads waits so thousands of times a second, but never for a
-// tenth of the time. Beside others who ran, threads that sleep while they wait for each other wait
-// as briefly and as often, and then it is for them.
+// The part of these waits in `elapsed` seconds that other work explains. An idle CPU, or one
+// yielded with nobody else there, is available again after some microseconds: a library that yields
+// while waiting for its own threads waits so thousands of times a second, but never for a tenth of
+// the time. If others ran, threads that sleep while waiting for each other wait as briefly and as
+// often, and then it is because of others.
 double by_others(const Waits& waits, double elapsed, bool others_ran);
 
 class CpuWaits {
  public:
-  // Watches the threads that work for this process now.
+  // Watches the present threads of this process.
   CpuWaits();
-  // Since each of them began, together. Where the kernel does not account for it, each time that
-  // one was interrupted counts as a time slice.
+  // The sum since each of them began. If the kernel does not account for it, each interruption
+  // counts as a time slice.
   double seconds() const { return so_far().seconds; }
-  // Since this watch began, by_others() of each time between two questions.
+  // The sum of by_others() over the intervals between calls, since this watch began.
   double by_others();
 
  private:
@@ -41,7 +41,7 @@ class CpuWaits {
   std::vector<Descriptor> threads_ = {};
   OtherWork others_work_ = OtherWork();
   Waits asked_ = {};
-  std::chrono::steady_clock::time_point when_ = {};  // it was asked last
+  std::chrono::steady_clock::time_point when_ = {};  // of the last call
   double others_ = 0;
 };
 

@@ -18,14 +18,14 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int tries = 5, round_trips = 400;
 constexpr int over = -1;
-// Where both threads have one processor, a hand-over waits for the scheduler.
+// If both threads share a processor, a hand-over waits for the scheduler.
 constexpr double longest_try = 2e-3;
 
 void wait_for(const std::atomic<int>& ball, int value) {
   while (ball.load(std::memory_order_acquire) != value) __builtin_ia32_pause();
 }
 
-// Odd numbers go there, even ones come back.
+// Odd numbers travel there, even ones back.
 double serve(std::atomic<int>& ball) {
   double least = std::numeric_limits<double>::infinity();
   int sent = 0;

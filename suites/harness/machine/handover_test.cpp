@@ -18,7 +18,7 @@ TEST(Handover, TakesLongerThanACacheHitAndLessThanTheSchedulersSlice) {
   EXPECT_LT(*seconds, 0.1);
 }
 
-// Also where both threads share a processor, as they do on a busy machine.
+// Also if both threads share a processor, as they do on a busy machine.
 TEST(Handover, IsMeasuredInMilliseconds) {
   const auto start = std::chrono::steady_clock::now();
   (void)handover_seconds();

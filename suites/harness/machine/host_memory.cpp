@@ -22,8 +22,7 @@ std::optional<std::int64_t> status(const std::string& key) {
 }  // namespace
 
 HostMemoryWatch::HostMemoryWatch() : before_(status("VmRSS")) {
-  std::ofstream("/proc/self/clear_refs")
-      << "5";  // sets the high-water mark back to what is resident now
+  std::ofstream("/proc/self/clear_refs") << "5";  // resets the high-water mark to the resident size
 }
 
 std::optional<HostMemory> HostMemoryWatch::reading() const {

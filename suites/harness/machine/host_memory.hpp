@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stretch of work did to this process's resident memory.
+// The change of this process's resident memory during some work.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ struct HostMemory {
   std::int64_t before = 0, peak = 0, after = 0;  // bytes resident
 };
 
-// Watches from its construction on. Empty where the system does not tell.
+// Watches from construction on. Empty if the system does not report it.
 class HostMemoryWatch {
  public:
   HostMemoryWatch();

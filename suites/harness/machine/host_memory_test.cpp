@@ -11,7 +11,7 @@
 namespace holdfast {
 namespace {
 
-// Makes so much memory resident and gives it back.
+// Makes this much memory resident and releases it.
 void take_and_give_back(std::size_t bytes) {
   void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);

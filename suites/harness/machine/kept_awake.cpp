@@ -28,8 +28,7 @@ bool is_hardly_above_the_lowest_class() {
   return ::sched_getscheduler(0) == SCHED_IDLE || ::getpriority(PRIO_PROCESS, 0) > 0;
 }
 
-// Where the kernel does not tell how long each thread waited, what keepers wait would be taken for
-// the team's.
+// If the kernel does not report each thread's waits, those of keepers would count as the team's.
 bool tells_waits() {
   return std::filesystem::exists("/proc/self/schedstat");
 }
@@ -44,7 +43,7 @@ std::vector<int> cpus_to_keep_awake() {
   return cpus_filled_by(allowed, host_limits().threads);
 }
 
-// Never destroyed: they end with the process, which a child that was forked would wait for in vain.
+// Never destroyed: the threads end with the process; a forked child would wait for them in vain.
 Keepers* of_this_process() {
   static Keepers* const keepers = []() -> Keepers* {
     try {

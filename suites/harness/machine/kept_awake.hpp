@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPUs that are kept awake while a case is measured. One with nothing to do is halted, and what
-// sleeps on it wakes later than where any program runs: a step of many short parallel loops is then
-// slower on a quiet machine than on a busy one, and a step of one loop is not.
+// Keeps CPUs awake while a case is measured. An idle CPU is halted, and a thread sleeping on it
+// wakes later than on a busy one: a step of many short parallel loops would then be slower on a
+// quiet machine than on a busy one, unlike a step of one loop.
 #pragma once
 
 #include <sched.h>
@@ -15,17 +15,17 @@
 
 namespace holdfast {
 
-// These CPUs, where so many threads fill them; else none: what spins beside fewer threads may be on
-// the other half of their core.
+// These CPUs, if `threads` threads fill them; else none: a spinning thread may occupy the other
+// half of a measured thread's core.
 std::vector<int> cpus_filled_by(const cpu_set_t& allowed, int threads);
 
-// A thread on each CPU. Between begin() and end() it spins and is of the lowest class of scheduling
-// (SCHED_IDLE, sched(7)): within its group of processes it has the CPU where nobody else wants it.
-// Otherwise it sleeps and is as any other, for a process ends with the last of its threads, and
-// beside programs that compute one of that class takes a second to.
+// A thread on each CPU. Between begin() and end() it spins in the lowest scheduling class
+// (SCHED_IDLE, sched(7)): within its process group it gets the CPU only if nobody else wants it.
+// Otherwise it sleeps in the normal class, because a process ends with its last thread, and beside
+// computing programs a thread of the lowest class takes a second to end.
 class Keepers {
  public:
-  // Throws std::system_error where the system refuses a thread, or to let it leave that class.
+  // Throws std::system_error if the system refuses a thread, or refuses to let it leave that class.
   explicit Keepers(const std::vector<int>& cpus);
   Keepers(const Keepers&) = delete;
   Keepers& operator=(const Keepers&) = delete;
@@ -40,11 +40,11 @@ class Keepers {
   enum class State { asleep, awake, over };
   struct Keeper {
     pid_t id = 0;
-    clockid_t clock = {};  // of its CPU seconds
+    clockid_t clock = {};  // of its CPU time
   };
   void run(int cpu, Keeper& keeper);
   void change(State state);
-  bool become(int policy) const;  // whether the system lets all of them
+  bool become(int policy) const;  // whether the system permits it for all
 
   std::atomic<State> state_ = State::asleep;
   std::vector<Keeper> keepers_;
@@ -52,16 +52,16 @@ class Keepers {
   std::vector<std::jthread> running_ = {};
 };
 
-// Of this process; its main thread makes and asks for them.
+// Those of this process; its main thread makes and reads them.
 const std::vector<const Keepers*>& all_keepers();
 
-// The CPUs of this process, for as long as it lives; of one at a time.
+// Keeps the CPUs of this process awake for as long as it lives; one at a time.
 class KeptAwake {
  public:
-  // False where it would cost anything: where the team does not fill the CPUs, a container may have
-  // no more than all of their time, the kernel does not tell which thread waited, the system does
-  // not let a thread leave its class again (CAP_SYS_NICE), or somebody began the process with a
-  // class or a niceness that is hardly above theirs. None are kept awake there.
+  // False if it would cost anything: the team does not fill the CPUs, a container may have less
+  // than all of their time, the kernel does not report which thread waited, the system does not let
+  // a thread leave its class again (CAP_SYS_NICE), or the process was started with a class or a
+  // niceness hardly above theirs. Then no CPUs are kept awake.
   static bool may_be();
 
   KeptAwake();

@@ -25,7 +25,7 @@ std::vector<int> all_cpus() {
   return cpus_filled_by(allowed, CPU_SETSIZE);
 }
 
-// However little the machine lets the lowest class have.
+// Waits long enough for a machine that gives the lowest class little time.
 bool comes_true(const std::function<bool()>& claim) {
   for (const auto start = Clock::now(); Clock::now() - start < std::chrono::seconds(60);) {
     if (claim()) return true;

@@ -21,8 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A name without a file (unix(7), "abstract"): the kernel frees it with the process, however that
-// ends.
+// An abstract socket name (unix(7)): the kernel frees it when the process ends, however that
+// happens.
 constexpr std::string_view turn = "holdfast: the turn to measure on host";
 
 bool take(int socket) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The turn of this process to measure on host. Other programs that compute take the CPUs from its
-// threads otherwise, some milliseconds each time: what several threads do that wait for each other
-// is then held up most of the time, and what one does is not.
+// This process's turn to measure on host. Without it other programs preempt its threads for some
+// milliseconds at a time, which mostly delays work of several threads that wait for each other, and
+// hardly that of one.
 #pragma once
 
 #include <chrono>
@@ -14,14 +14,14 @@
 
 namespace holdfast {
 
-// How long one waits for it, once: whoever has it may be stopped.
+// How long a process waits for the turn, once: its holder may be stopped.
 inline constexpr auto patience_for_a_turn = std::chrono::seconds(30);
 
-// Of this machine's processes one at a time has the turn, where `device` is the host: two runs at
-// once do not disturb each other. With precedence (base/machine.hpp: where the machine grants it)
-// its threads, and those that they begin, have real-time scheduling for as long as it lives; the
-// kernel leaves other programs a twentieth of each second. CPUs are kept awake as long. Whose turn
-// does not come measures as it is, and waits no more.
+// A machine-wide lock for `device` host: runs at the same time do not disturb each other. With
+// precedence (base/machine.hpp: where the machine grants it) its threads, and those that they
+// start, use real-time scheduling while it lives; the kernel leaves other programs a twentieth of
+// each second. CPUs are kept awake as long. A process that does not get the turn measures without
+// it, and does not wait again.
 class MeasuringTurn {
  public:
   explicit MeasuringTurn(const std::string& device,
@@ -33,7 +33,7 @@ class MeasuringTurn {
   bool came() const { return *turn_ >= 0; }
 
  private:
-  Descriptor turn_ = Descriptor();  // none: it did not come, or is not needed
+  Descriptor turn_ = Descriptor();  // empty if not obtained, or not needed
   bool goes_before_ = false;
   std::optional<KeptAwake> awake_ = {};
 };

@@ -21,7 +21,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// By thread of the team.
+// Scheduling policy of each thread of the team.
 std::vector<int> policies() {
   std::vector<int> found(static_cast<std::size_t>(host_limits().threads));
 #pragma omp parallel num_threads(static_cast <int>(found.size()))
@@ -64,7 +64,7 @@ TEST_F(KeepersHere, StayInTheLowestClassWhileOthersGoBeforeAll) {
   EXPECT_TRUE(is_lowest());
 }
 
-// Another process that has the turn, until it is released.
+// Another process that holds the turn until released.
 class Other {
  public:
   Other() {
@@ -97,8 +97,8 @@ class Other {
   int release_ = -1;
 };
 
-// In a process of its own, where waiting in vain leaves nothing behind for the tests behind it. It
-// has no team: OpenMP's does not outlive a fork.
+// In a child process, where waiting in vain does not affect later tests. It has no team: OpenMP's
+// does not survive a fork.
 template <class Body>
 bool holds_in_child(const Body& body) {
   const pid_t child = ::fork();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the machine works for anybody else.
+// Detects other work on the machine.
 #pragma once
 
 #include <chrono>
@@ -9,23 +9,23 @@
 
 namespace holdfast {
 
-// Whether CPUs that spent `seconds` of `elapsed` on others can hold threads up: more than a tick of
-// the kernel's clock and than a machine always does in the background.
+// Whether CPUs that spent `seconds` of `elapsed` on others can delay threads: more than a tick of
+// the kernel's clock and more than the usual background.
 bool holds_threads_up(double seconds, double elapsed);
 
 class OtherWork {
  public:
-  // Of what the kernel tells there of all CPUs.
+  // Reads the kernel's accounting of all CPUs from this file.
   explicit OtherWork(const std::string& stat = "/proc/stat");
-  // In the last tenth of a second that has passed, so much that it holds threads up; true before
-  // one has, and where the kernel does not tell.
+  // Whether other work in the last complete tenth of a second was enough to delay threads; true
+  // before one is complete, and if the kernel does not report it.
   bool ran();
 
  private:
-  double seconds() const;  // that all CPUs spent on others; infinite where nothing is told
+  double seconds() const;  // that all CPUs spent on others; infinite if not reported
 
   Descriptor stat_;
-  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();  // a tenth
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();  // of a tenth
   double begun_seconds_ = 0;
   bool ran_ = true;
 };

@@ -16,7 +16,7 @@
 namespace holdfast {
 namespace {
 
-// A machine whose CPUs computed for so many seconds, as its kernel tells it.
+// A machine whose kernel reports scripted CPU seconds.
 class ToldMachine : public testing::Test {
  protected:
   const std::string stat_ = testing::TempDir() + "other-work-" + std::to_string(::getpid());
@@ -26,7 +26,7 @@ class ToldMachine : public testing::Test {
     const double ticks = seconds * static_cast<double>(::sysconf(_SC_CLK_TCK));
     std::ofstream(stat_) << "cpu  " << ticks << " 0 0 5000 600 0 0 90 0 0\n";
   }
-  // For longer than OtherWork needs to tell.
+  // For longer than OtherWork needs.
   static void compute() {
     const double start = process_cpu_seconds();
     while (process_cpu_seconds() - start < 0.15) continue;

@@ -26,7 +26,7 @@ std::vector<pid_t> working_threads() {
   return working;
 }
 
-// Asked first, each keeper is counted up to now; the process's clock takes that over.
+// Reading each keeper first brings its count up to date, which the process's clock then includes.
 double working_cpu_seconds() {
   double keeping = 0;
   for (const Keepers* keepers : all_keepers()) keeping += keepers->cpu_seconds();

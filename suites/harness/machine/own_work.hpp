@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What works for this process: all of it but what keeps CPUs awake (kept_awake.hpp).
+// The work of this process, without the threads that keep CPUs awake (kept_awake.hpp).
 #pragma once
 
 #include <sys/types.h>
@@ -10,8 +10,8 @@ namespace holdfast {
 
 std::vector<pid_t> working_threads();
 
-// That they computed so far, together. What other threads than the calling one are in the middle of
-// the kernel counts at its ticks and when they stop.
+// CPU seconds of those threads so far. For threads other than the calling one, the kernel adds the
+// current slice at its ticks and when they stop.
 double working_cpu_seconds();
 
 }  // namespace holdfast

@@ -17,8 +17,8 @@ using ::testing::Not;
 
 using OwnWork = KeepersHere;
 
-// One that has just ended may still be listed: the system forgets it after those who waited for it
-// went on.
+// A thread that has just ended may still be listed: the system removes it after its joiner
+// continues.
 TEST_F(OwnWork, IsOfAllThreadsButThoseThatKeepCpusAwake) {
   const Keepers keepers({0});
   const std::vector<pid_t> working = working_threads();

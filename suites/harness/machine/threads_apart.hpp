@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPUs of its own for each thread of the team, so that threads which could work at once do. Where
-// another program holds a CPU, the kernel keeps a whole team on the others, one thread at a time:
-// what the threads do to each other, a lock around all of them, then costs nothing and is not seen.
+// Gives each thread of the team its own CPUs, so that threads that can run at once do. If another
+// program occupies a CPU, the kernel may keep a whole team on the others, one thread at a time:
+// contention between the threads, such as a lock around all of them, then costs nothing and stays
+// hidden.
 #pragma once
 
 #include <sched.h>
@@ -11,14 +12,14 @@
 
 namespace holdfast {
 
-// Of the CPUs that may be used every `threads`-th, once from each of the first on: of numbers that
-// count cores first, both halves of a core. Empty where there are fewer CPUs than threads.
+// Every `threads`-th of the allowed CPUs, starting from each of the first ones: with CPUs numbered
+// cores first, both halves of a core. Empty if there are fewer CPUs than threads.
 std::vector<cpu_set_t> shares_of(const cpu_set_t& allowed, int threads);
 
-// Of the calling thread: it stays on one of these CPUs from now on.
+// Pins the calling thread to these CPUs from now on.
 void stay_on(const std::vector<int>& cpus);
 
-// For as long as it lives.
+// Pins the team for as long as it lives.
 class ThreadsApart {
  public:
   ThreadsApart();
@@ -27,7 +28,7 @@ class ThreadsApart {
   ~ThreadsApart();
 
  private:
-  std::optional<cpu_set_t> before_ = {};  // empty where they were left as they are
+  std::optional<cpu_set_t> before_ = {};  // empty if they were not changed
 };
 
 }  // namespace holdfast

@@ -32,7 +32,7 @@ TEST(ThreadsApart, AreLeftAsTheyAreWhereCpusAreFewerThanThreads) {
   EXPECT_TRUE(shares_of(cpus({3}), 2).empty());
 }
 
-// By thread of the team.
+// Affinity mask of each thread of the team.
 std::vector<cpu_set_t> masks() {
   std::vector<cpu_set_t> found(static_cast<std::size_t>(host_limits().threads));
 #pragma omp parallel num_threads(static_cast <int>(found.size()))

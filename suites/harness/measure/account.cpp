@@ -22,12 +22,12 @@ struct CountedSteps {
   double least_seconds = std::numeric_limits<double>::infinity();
 };
 
-// Steps in a row, by which what remembers an unchanged input is found: eight, or as many as some
-// hundredths of a second hold where a step is slow, one at least. All steps that are timed are
-// counted, too, and must count as much.
+// Steps in a row, to expose a computation that remembers an unchanged input: eight, or as many as
+// fit into some hundredths of a second if a step is slow, at least one. All timed steps are
+// counted, too, and must have the same counts.
 CountedSteps count_steps(Backend& backend, Computation& computation) {
   constexpr std::size_t most = 8;
-  constexpr double enough = 0.04;  // seconds of this thread, whatever else the machine does
+  constexpr double enough = 0.04;  // seconds of this thread, independent of other load
   const Ledger& ledger = backend.ledger;
   CountedSteps counted;
   const SteadyPhase steady(backend, computation);
@@ -44,7 +44,7 @@ CountedSteps count_steps(Backend& backend, Computation& computation) {
   return counted;
 }
 
-// What one step counts, which must be the same for each of them.
+// The counts of one step, which must be the same for each of them.
 Counts per_step(const std::vector<Counts>& steps) {
   for (const auto& [name, member, timed, steady, in_profiles] : counter_table)
     for (const Counts& step : steps)
@@ -89,7 +89,7 @@ void add_shapes(const Architecture& architecture, const Function& function, Kern
   }
 }
 
-// Of a program that is launched at all.
+// Instruction counts of a program that was launched at all.
 std::map<std::string, InstructionCounts> machine_code_of(const Compiled& program,
                                                          VariantMeasurement& measured) {
   const bool used = std::any_of(program.functions.begin(), program.functions.end(),
@@ -175,7 +175,7 @@ void wait_for(Backend& backend) {
 }
 
 double seconds_until_done(Backend& backend, const std::function<void()>& work) {
-  // Where nothing executes, nothing is waited for: this thread's own work is all that it takes.
+  // Without execution there is nothing to wait for: only this thread's own work counts.
   const double thread = thread_cpu_seconds();
   const auto start = Clock::now();
   work();
@@ -206,7 +206,8 @@ Subject warmed_up(const Steps& steps, Variant variant, const std::string& device
   });
   Computation& computation = *subject.computation;
   measured.warm_up_seconds = measured.first_call_seconds;
-  // Where nothing executes nothing is verified; names that are wrong on a device show all the same.
+  // Without execution nothing is verified; site names that would be wrong on a device are still
+  // found.
   if (!backend.executes()) spoil_rewritten(steps, backend, variant);
   for (int i = 1; i < steps.warm_up; ++i) {
     spoil_rewritten(steps, backend, variant);
@@ -251,7 +252,7 @@ void verify(const Steps& steps, const Subject& subject, const std::string& devic
   const double own = oracle.few
                          ? oracle.few(subject.warm_result)
                          : error_of(oracle, subject.warm_result, oracle.expected(steps.warm_up));
-  // In this order what is no number is not dropped.
+  // In this order a NaN is not dropped.
   const double error = std::max(own, golden_error(steps, subject.variant, device));
   if (const auto fault = wrong(steps, subject.variant, error))
     throw Error(Fault::broken_rule, text(*fault, "; what is wrong is not measured"));

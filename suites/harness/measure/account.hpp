@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One variant of a Steps case, alive on a backend of its own, and what it costs by the ledger.
+// One variant of a Steps case, alive on its own backend, and its costs by the ledger.
 #pragma once
 
 #include <memory>
@@ -17,39 +17,39 @@ struct Subject {
   std::vector<double> warm_result = {};  // after warm-up, before the accounted steps
   Counts before_timing = {};
   std::int64_t timed_steps = 0;
-  double step_seconds = 0;  // the least of those that were counted, else of the last to warm up
-  bool counted = false;     // what one step counts
+  double step_seconds = 0;  // the minimum of the counted ones, else the last warm-up step
+  bool counted = false;     // whether a step's counts are known
 };
 
-// Builds on a fresh backend and warms up, accounting what that takes.
+// Builds on a fresh backend and warms up, accounting for the cost.
 Subject warmed_up(const Steps& steps, Variant variant, const std::string& device);
 
-// The same, and one steady step is accounted, but a slow one of a host: that is left to the first
-// that is timed. Throws Error{broken_rule} when a steady step allocates, compiles or plans without
-// permission, or when its counts differ from step to step.
+// The same, then accounts one steady step, except for a slow one on a host, which is left to the
+// first timed step. Throws Error{broken_rule} if a steady step allocates, compiles or plans without
+// permission, or if its counts differ from step to step.
 Subject account(const Steps& steps, Variant variant, const std::string& device);
 
-// Of a subject whose step was left so, and that is not timed.
+// Accounts a step that was left so, for a subject that is not timed.
 void count_now(Subject& subject);
 
-// Throws Error{broken_rule} for a variant whose result is wrong: what it computed in the warm-up,
-// at the few places that the oracle names where all cost too much, or its golden values.
+// Throws Error{broken_rule} for a variant with a wrong result: of the warm-up, at the oracle's few
+// places where checking all costs too much, or in its golden values.
 void verify(const Steps& steps, const Subject& subject, const std::string& device);
 
-// Spoils what each of these holds; Error{broken_rule} where one holds nothing. Nothing happens
-// where nothing executes.
+// Spoils the holdings of each site; throws Error{broken_rule} if one has none. Does nothing if
+// nothing executes.
 void spoil_each(Backend& backend, const std::vector<std::string>& sites);
 
-// The same of what the case says that each step writes anew.
+// The same for what the case says each step rewrites.
 void spoil_rewritten(const Steps& steps, Backend& backend, Variant variant);
 
-// What one step counts, made a few times as steady steps; throws as account() does.
+// The counts of one step, made a few times as steady steps; throws as account() does.
 Counts steady_step(Backend& backend, Computation& computation);
 
-// Throws Error{broken_rule} where so many steps made other counts than the accounted one did.
+// Throws Error{broken_rule} if `steps` steps made other counts than the accounted one.
 void check_counts(const Subject& subject, const Counts& made, std::int64_t steps);
 
-// While it lives, steps are held to the rules of a steady one.
+// While it lives, steps must obey the rules of a steady step.
 class SteadyPhase {
  public:
   explicit SteadyPhase(Backend& backend, const Computation& computation)
@@ -64,14 +64,14 @@ class SteadyPhase {
   Ledger* ledger_;
 };
 
-// Of all programs that this backend's compiler was asked for; zeros on host.
+// For all programs requested from this backend's compiler; zeros on host.
 StageSeconds stage_seconds(const Backend& backend);
 
-// Until the device has done what was enqueued. The harness waits, not the computation, so it is
-// not counted.
+// Waits until the device has finished. The harness waits, not the computation, so it is not
+// counted.
 void wait_for(Backend& backend);
 
-// Seconds of the host from the call until the device has done what `work` enqueued.
+// Host seconds from the call until the device has finished what `work` enqueued.
 double seconds_until_done(Backend& backend, const std::function<void()>& work);
 
 }  // namespace holdfast

@@ -72,7 +72,7 @@ TEST(Identity, ChangesWithCooperationAlone) {
   EXPECT_NE(identity({base}), identity({{.grid = {4}, .block = {64}, .cooperative = true}}));
 }
 
-// Compiles a program of another kernel too, and launches it once, where `once` says so.
+// Compiles another kernel's program, too, and if `once` launches it once.
 class Compiling : public Fill {
  public:
   Compiling(Backend& backend, std::string_view code, bool once = false) : Fill(backend, {base}) {
@@ -117,8 +117,8 @@ TEST(Kernels, AreLaunchedInAStepAsOftenAsThatDoesHoweverLongTheWarmUp) {
   EXPECT_EQ(measured.step.launches, 2);
 }
 
-// Of 228 KiB of shared memory two blocks fit that take 100 KiB: 4 warps of 64. Of four warps
-// without any, all.
+// In 228 KiB of shared memory two blocks of 100 KiB fit: 4 warps of 64. Of four warps without any,
+// all fit.
 TEST(Kernels, AddUpTheirShapesAndTellTheWorstOccupancy) {
   const LaunchShape crowded = {.grid = {2}, .block = {64}, .shared_bytes = 100 << 10},
                     other = {.grid = {4}, .block = {128}};
@@ -148,7 +148,7 @@ TEST(Kernels, KeepTheirKindAndTheirLaunchesPerStep) {
   EXPECT_EQ(kernels[0].launches, 2);
 }
 
-// Each step launches once more, or once less, than the one before.
+// Each step launches once more, or once less, than the previous one.
 class Drifting : public Fill {
  public:
   Drifting(Backend& backend, int by)
@@ -182,7 +182,7 @@ TEST(Steps, ThatCountLessEachTimeAreNotSteady) {
   EXPECT_NE(refusal(-1).find("launches is not steady"), std::string::npos);
 }
 
-// As many launches, but of one kernel and the other in turn.
+// The same number of launches, but of two kernels alternately.
 TEST(Steps, ThatLaunchKernelsInTurnAreNotSteady) {
   struct InTurn : Fill {
     explicit InTurn(Backend& backend)

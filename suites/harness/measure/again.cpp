@@ -25,7 +25,7 @@ std::string other_input_of(const std::string& case_id) {
   return "the reference of " + case_id + ", of its other input";
 }
 
-// As they were timed.
+// Repeats steps the way they were timed.
 void take(Subject& subject, int count) {
   const Timer timed = timer(*subject.backend, *subject.computation);
   const Counts before = subject.backend->ledger.counts;
@@ -56,7 +56,7 @@ class Verification {
  private:
   bool in_time() const { return seconds_since(start_) < limits_.seconds; }
 
-  // Of so many steps as many as the seconds allow, by the times that were measured.
+  // How many of `wanted` steps the remaining seconds allow, by the measured times.
   int affordable(int wanted) const {
     double each = optimized_.measured.seconds.value_or(0);
     if (reference_) each += reference_->measured.seconds.value_or(0);
@@ -96,15 +96,15 @@ class Verification {
     return subject.computation->result();
   }
 
-  // How far the oracle is asked without a reference: for what it told before, and then, where it
-  // knows more, for what was drawn.
+  // How far the oracle is asked without a reference: first what it computed before, then, if it
+  // can, the drawn number of steps.
   int known(int drawn) const {
     const int warm_up = std::max(steps_.warm_up, 1), most = steps_.oracle.most_steps;
     return made_ == 0 || most <= warm_up ? warm_up : std::min(affordable(drawn), most);
   }
 
-  // From the start, as far as was drawn, or as the oracle knows where it is asked; until a step of
-  // any period up to twenty has been looked at twice.
+  // From the start, up to the drawn number of steps, or as far as the oracle knows if it is asked;
+  // until a step of any period up to twenty was checked twice.
   std::optional<std::string> chained(int drawn) {
     for (int next = drawn; made_ < all_steps; next = all_steps - made_) {
       const int count = reference_ ? affordable(next) : known(drawn);
@@ -118,7 +118,7 @@ class Verification {
     return std::nullopt;
   }
 
-  // Of one input, anew.
+  // One step from a given input.
   Result once(Subject& subject, int input) {
     subject.computation->start_again(input);
     spoil_rewritten(steps_, *subject.backend, subject.variant);
@@ -126,7 +126,7 @@ class Verification {
     return subject.computation->result();
   }
 
-  // Steps that stand alone, as many as `chained` takes: inputs take turns, the first one last.
+  // Unchained steps, as many as `chained` takes: inputs alternate, the first one last.
   std::optional<std::string> apart() {
     const Result expected = steps_.oracle.expected(steps_.warm_up);
     const int inputs = reference_ || steps_.oracle.other ? steps_.inputs : 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was timed is verified once more, from the start again, through the calls that were timed: a
-// variant that does less once nobody looks, or remembers an answer, is found here.
+// Verifies once more what was timed, from the start, through the timed calls: this finds a variant
+// that does less when unobserved, or remembers an answer.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 
 namespace holdfast {
 
-// Whether a reference whose steps stand alone was verified in another process of the run.
+// Whether a reference with unchained steps was verified in another process of the run.
 bool was_verified(const Steps& steps, Variant variant, const std::string& case_id);
 
-// Throws Error{broken_rule} where the variants' results will be held to one another and an oracle
-// that measures errors itself does not say how far apart they lie: against the largest number of a
-// whole result a wrong small one would pass.
+// Throws Error{broken_rule} if the variants' results will be compared with one another and an
+// oracle with its own measure of errors does not define their distance: relative to the largest
+// number of a whole result a wrong small one would pass.
 void check_between(const Steps& steps, bool has_reference);
 
 struct AgainLimits {
   std::string case_id = {};
-  double seconds = 0;      // steps and comparisons begin until it is spent
-  std::uint32_t seed = 0;  // what the number of steps is drawn from
+  double seconds = 0;      // time for starting steps and comparisons
+  std::uint32_t seed = 0;  // of the random number of steps
 };
 
-// Takes 1 to 40 steps, and as many again as make 41; one by one where they stand alone; fewer where
-// they are slow. The results are held to the other variant's where that is measured, else to the
-// oracle, never to the same variant's. What a reference makes of a step that stands alone it is
-// asked once in a run, whose processes share the answer. Throws Error{broken_rule} where a step
-// counts something else than it did when it was accounted. Returns a sentence for what is wrong.
+// Takes 1 to 40 steps, and then enough to make 41; one by one if unchained; fewer if they are slow.
+// Results are compared with the other variant's if that is measured, else with the oracle, never
+// with the same variant's. A reference's unchained result is computed once per run and shared by
+// its processes. Throws Error{broken_rule} if a step's counts differ from the accounted ones.
+// Returns a sentence for what is wrong.
 std::optional<std::string> verify_again(const Steps& steps, Subject* reference, Subject& optimized,
                                         const AgainLimits& limits, Again& done);
 

@@ -19,8 +19,8 @@ using testing::HasSubstr;
 constexpr double ample = 60;  // seconds
 constexpr int never = 1000;   // steps
 
-// Ten times the number of its input plus one, anew in each step; what goes wrong in a step is
-// given the number of the call and what the last one left.
+// Returns ten times (the number of its input plus one), recomputed in each step; `fault` gets the
+// number of the call and the previous result.
 class Fresh : public Computation {
  public:
   using Wrong = std::function<bool(int call)>;
@@ -55,7 +55,7 @@ Case fresh_case(const Fresh::Wrong& stale) {
   return one;
 }
 
-// What is found of a case whose variants were built, warmed up and accounted.
+// The outcome for a case whose variants were built, warmed up and accounted.
 struct Found {
   std::optional<std::string> fault = {};
   Again done = {};
@@ -76,7 +76,7 @@ Case alone(Case one) {
   return one;
 }
 
-// Counts on after `call`s in which it did nothing.
+// Continues counting after calls that did nothing.
 Case skipping(const std::function<bool(int call)>& skips) {
   Case one = toy_case();
   steps_of(one).make = [=](Backend& backend, Variant variant) {
@@ -171,7 +171,7 @@ TEST(Again, AnOracleTellsNothingOfVariantsThatAreNotHeldToOneAnother) {
   EXPECT_NO_THROW(check_between(steps, true));
 }
 
-// Where either may lie a limit from the truth.
+// If either may lie a limit from the truth.
 TEST(Again, VariantsLieTwoLimitsFromOneAnotherAtMost) {
   const auto apart = [](double share) {
     struct Scaled : Toy {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ceilings that results and profiles of this process are held against.
+// The ceilings that bound the results and profiles of this process.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace holdfast {
 
-// Measured now, in a turn of this process. A calibration that fails costs its ceilings, and a line
-// in the log; HOLDFAST_CEILINGS=none leaves them out, for processes that follow one which a
-// calibration has ended, or enough that have them.
+// Measured now, in a turn of this process. If a calibration fails, its ceilings are missing and the
+// log gets a line; HOLDFAST_CEILINGS=none omits them all, for processes that follow one whose
+// calibration crashed, or enough that have them.
 std::optional<Ceilings> ceilings_of(Backend& backend);
 
-// The least time of a step of a variant that held so much at once. That and what a step must move
-// both bound the memory that it touches: a floor that is too high makes an honest time look
+// The minimal time of a step of a variant with this peak. The peak and the step's minimal traffic
+// both bound the memory that it touches: too high a floor would make an honest time look
 // impossible.
 double floor_seconds(const Ceilings& ceilings, const Work& work, std::int64_t peak_bytes);
 

@@ -11,7 +11,7 @@
 namespace holdfast {
 namespace {
 
-// What is no number is further from every limit than any error, and no maximum drops it.
+// NaN becomes infinite: it exceeds every limit, and no maximum drops it.
 double infinite_if_none(double error) {
   return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
 }
@@ -48,7 +48,7 @@ double relative_error(const std::vector<double>& result, const std::vector<doubl
   for (const std::size_t length : lengths) {
     double difference = 0, magnitude = 0;
     for (std::size_t i = begin; i < begin + length; ++i) {
-      // An oracle that knows no number has checked nothing.
+      // A non-finite expected value has checked nothing.
       if (!std::isfinite(result[i]) || !std::isfinite(expected[i])) return infinite;
       difference = std::max(difference, std::abs(result[i] - expected[i]));
       magnitude = std::max(magnitude, std::abs(expected[i]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a result is from what is known of it, and the sentence for one that is too far.
+// The error of a result, and the sentence for one that is too large.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,19 @@
 
 namespace holdfast {
 
-// How far a variant is from its oracle's published values, on a backend of their own; zero where
+// The error of a variant against its oracle's published values, on a separate backend; zero if
 // there are none.
 double golden_error(const Steps& steps, Variant variant, const std::string& device);
 
-// A sentence for an error that is not within the oracle's limit.
+// A sentence for an error outside the oracle's limit; empty otherwise.
 std::optional<std::string> wrong(const Steps& steps, Variant variant, double error);
 
-// Largest difference relative to the largest expected magnitude, field by field; infinite where
+// Largest difference relative to the largest expected magnitude, over all fields; infinite if
 // lengths differ or a value is not finite.
 double relative_error(const std::vector<double>& result, const std::vector<double>& expected,
                       const std::vector<std::size_t>& parts);
 
-// The same, or the oracle's own measure where it has one; infinite where that is no number.
+// The same, or the oracle's own measure if it has one; infinite if that is NaN.
 double error_of(const Oracle& oracle, const std::vector<double>& result,
                 const std::vector<double>& expected);
 

@@ -21,7 +21,7 @@
 namespace holdfast {
 namespace {
 
-// Requests that valgrind.h and callgrind.h number; outside valgrind each answers 0.
+// Request numbers of valgrind.h and callgrind.h; outside valgrind each returns 0.
 enum class Request : std::uintptr_t {
   is_valgrind = 0x1001,
   zero_counts = 0x43540001,  // 'C', 'T', then the number
@@ -30,8 +30,8 @@ enum class Request : std::uintptr_t {
   stop_counting = 0x43540005,
 };
 
-// Rotations that leave their register as it was, and an exchange of another with itself: what
-// valgrind takes as a request and a processor as nothing (valgrind.h, for amd64).
+// Rotations that restore their register, and an exchange of another with itself: a request to
+// valgrind, a no-op to a processor (valgrind.h, for amd64).
 std::uintptr_t ask(Request request, const char* name = nullptr) {
   const volatile std::uintptr_t arguments[6] = {static_cast<std::uintptr_t>(request),
                                                 reinterpret_cast<std::uintptr_t>(name)};
@@ -59,14 +59,13 @@ void require_callgrind() {
                      "AVX-512"));
 }
 
-// Eight steps in a row, by which what remembers an unchanged input is found; three where steps are
-// slow, behind a first and those that warmed up. The count is what the second of two adds to one
-// alone.
+// Eight steps in a row, to expose a computation that remembers an unchanged input; three if steps
+// are slow, after a first one and the warm-up. The count is that of two steps minus that of one.
 constexpr std::array<int, 7> steps_of_dumps = {1, 2, 1, 1, 1, 1, 1};
 constexpr std::size_t fewest_dumps = 2;
-constexpr double enough_seconds = 0.3;  // of this thread, inside valgrind
+constexpr double enough_seconds = 0.3;  // CPU time of this thread, inside valgrind
 
-// Each dump is made by the same code, so that what the harness itself executes in it is the same.
+// The same code makes each dump, so that the harness's own instructions in it are the same.
 [[gnu::noinline]] void dump(Computation& computation, int steps, const std::string& name) {
   (void)ask(Request::start_counting);
   (void)ask(Request::zero_counts);
@@ -75,10 +74,10 @@ constexpr double enough_seconds = 0.3;  // of this thread, inside valgrind
   (void)ask(Request::stop_counting);
 }
 
-// All that is free in the heap, held: a block of the size from which the gate has glibc map each by
-// itself would else come from there for as long as it finds room, and a step that allocates execute
-// some thousand instructions more or less after what happened before it. Steps that have been taken
-// once find their smaller blocks where those were freed.
+// Holds all free heap memory. Otherwise a block large enough for glibc to map separately (the gate
+// sets that size) might be served from it, and a step that allocates would execute some thousand
+// instructions more or less depending on its past. Steps that ran once find their smaller blocks
+// where those were freed.
 class FullHeap {
  public:
   FullHeap() {
@@ -96,7 +95,7 @@ class FullHeap {
   };
   static constexpr std::size_t largest = 64 << 20, mapped_from = 1024;
 
-  // Where the gate has set no such size, it grows; not without end.
+  // If the gate has not set that size it is dynamic, so this must end.
   void fill(std::size_t bytes) {
     while (held_ < largest) {
       const auto mapped = ::mallinfo2().hblks;
@@ -121,8 +120,8 @@ void count_variant(const Case& one, Variant variant, const std::string& device) 
   for (std::size_t number = 0; number < steps_of_dumps.size(); ++number)
     names.push_back(text(one.id, '|', variant_name(variant), '|', number));
   subject.backend->ledger.enter(Ledger::Phase::steady, subject.computation->permissions());
-  // What only the first counted step of a process executes belongs to none. Of a slow one what the
-  // heap costs is nothing.
+  // What only a process's first counted step executes belongs to no step. For a slow one the heap's
+  // share is negligible.
   double start = thread_cpu_seconds();
   dump(*subject.computation, 1, "the first");
   const FullHeap full;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other programs beside a ratio whose two sides use the machine differently: threads that meet at a
-// barrier again and again are held up far more than threads that meet once.
+// The effect of other programs on a ratio whose two sides use the machine differently: threads that
+// meet at a barrier often are delayed far more than threads that meet once.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
@@ -85,9 +85,9 @@ Ratio measured() {
   return {std::exp(trimmed_mean(rounds.log_ratios)), rounds.waited > disturbed_share};
 }
 
-// What else this machine does is not known: a ratio of it alone that is disturbed compares with
-// nothing, and the others must still know of themselves that they are. Whoever takes a virtual
-// machine's processors away is not seen from inside it; but not three times in a row.
+// Other load on this machine is unknown: a disturbed ratio of the test alone is no basis for
+// comparison, and the others must still report that they are disturbed. Processors taken from a
+// virtual machine are invisible from inside; but not three times in a row.
 bool moves_little_or_is_known(int competitors) {
   const Ratio alone = measured();
   const Competitors others(competitors);
@@ -121,7 +121,7 @@ TEST(Interference, CompetingProcessesMoveNoRatioOfThreadsThatAreAheadOfThem) {
         << count;
 }
 
-// Its competitor ends before the ratio is timed, and of both the worse is told.
+// Its competitor ends before the ratio is timed, and the worse of both is reported.
 TEST(Interference, ACaseTellsThatItsThreadsWaited) {
   cpu_set_t before;
   ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
@@ -147,7 +147,7 @@ TEST(Interference, ACaseTellsThatItsThreadsWaited) {
   EXPECT_GT(measured.waited_fraction, disturbed_share);
 }
 
-// Where threads have to wait, that is seen.
+// Threads that have to wait are detected.
 TEST(Interference, ThreadsThatTakeTurnsOnTheirProcessorsAreDisturbed) {
   const Competitors competitors(16);
   const Timer once = timed(1);

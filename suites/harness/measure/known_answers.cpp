@@ -40,7 +40,7 @@ class Answers {
   bool has(const std::string& question) const {
     return !folder_.empty() && fs::exists(file(question));
   }
-  // A file begins with the hash of what follows.
+  // A file begins with the hash of the rest.
   std::optional<Answer> read(const std::string& question) const {
     if (folder_.empty()) return std::nullopt;
     const fs::path path = file(question);
@@ -56,7 +56,7 @@ class Answers {
     if (!is_whole || sha256(bytes_of(answer)) != hash) return std::nullopt;
     return answer;
   }
-  // Where the disk is full the next process computes it again.
+  // If the disk is full the next process computes it again.
   void write(const std::string& question, const Answer& answer) const {
     if (folder_.empty()) return;
     WrittenFile out(file(question));

@@ -16,7 +16,7 @@
 namespace holdfast {
 namespace {
 
-// Long against the pipe that asks for it, short against the third of a second that a pair of
+// Long compared with the pipe's latency, short compared with the third of a second that a pair of
 // processes lives.
 constexpr double paired_sample_seconds = 4e-3;
 
@@ -52,10 +52,10 @@ class Side {
  private:
   Subject subject_;
   Timer timer_;
-  std::optional<CpuWaits> waits_ = {};  // of the threads that there are once it is warm
+  std::optional<CpuWaits> waits_ = {};  // of the threads that exist after warm-up
 };
 
-// In its turn while it is made ready.
+// Prepares a side within a measuring turn.
 Side made_ready(const Steps& steps, Variant variant, const std::string& device) {
   const MeasuringTurn turn(device);
   return Side(steps, variant, device);
@@ -85,8 +85,7 @@ void serve_lock_step(const Case& one, const std::string& device, std::istream& i
                      "exact and need no second look"));
   const Side optimized = made_ready(*steps, Variant::optimized, device);
   int batch = optimized.suggested_batch();
-  // The control, made when it is first asked for; its sample need not be as long as its slowness
-  // would make it.
+  // The control, made at first use; its sample need not be as long as its slowness would make it.
   std::optional<Side> reference;
   int reference_batch = 1;
   const auto sample = [&](const Side& side, int steps_of_sample) {

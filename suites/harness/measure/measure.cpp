@@ -23,12 +23,12 @@ void fail(Measurement& measurement, std::string reason) {
   measurement.reason = std::move(reason);
 }
 
-// Whether the variant computes what the oracle says. Remembers the worst error of the case.
+// Whether the variant agrees with the oracle. Updates the case's worst error.
 bool check(const Steps& steps, const std::string& device, const std::vector<double>& expected,
            Subject& subject, double& worst, Measurement& measurement) {
   const double error = std::max(error_of(steps.oracle, subject.warm_result, expected),
                                 golden_error(steps, subject.variant, device));
-  // A result that is no number is as wrong as can be, and has no error that a file could hold.
+  // A non-finite error counts as infinite, and cannot be stored in a file.
   if (std::isfinite(error)) subject.measured.check_error = error;
   worst = std::max(worst, error);
   if (std::isfinite(worst))
@@ -40,8 +40,8 @@ bool check(const Steps& steps, const std::string& device, const std::vector<doub
   return !fault;
 }
 
-// The state after the timed section: a variant that skipped or spoiled steps shows here. What each
-// step writes anew has to come from one more of the same steps.
+// Checks the state after the timed section, which exposes a variant that skipped or spoiled steps.
+// Spoilt sites must be rewritten by one more of the same steps.
 void check_afterwards(const Case& one, Subject& subject, Measurement& measurement) {
   const auto& steps = std::get<Steps>(one.recipe);
   check_counts(subject, subject.backend->ledger.counts - subject.before_timing,
@@ -54,7 +54,7 @@ void check_afterwards(const Case& one, Subject& subject, Measurement& measuremen
   const auto broken = steps.invariant(subject.warm_result, subject.computation->result());
   if (!broken) return;
   measurement.check = CheckStatus::failed;
-  measurement.check_error.reset();  // that of the warm-up, which was right, is not what failed
+  measurement.check_error.reset();  // the warm-up's error was right and is not what failed
   fail(measurement, text("the ", variant_name(subject.variant),
                          " variant broke an invariant in the timed section: ", *broken));
 }
@@ -68,7 +68,7 @@ void time_and_check(const Case& one, const std::string& device, const MeasureOpt
     if (subject) check_afterwards(one, *subject, measurement);
 }
 
-// For at most a tenth of the time that the case took so far.
+// Takes at most a tenth of the case's time so far.
 void look_again(const Case& one, const MeasureOptions& options,
                 std::chrono::steady_clock::time_point begun, Subject* reference, Subject& optimized,
                 Measurement& measurement) {
@@ -80,13 +80,13 @@ void look_again(const Case& one, const MeasureOptions& options,
   const auto fault = verify_again(steps, reference, optimized, limits, measurement.again.emplace());
   if (!fault) return;
   measurement.check = CheckStatus::failed;
-  measurement.check_error.reset();  // that of the warm-up, which was right, is not what failed
+  measurement.check_error.reset();  // the warm-up's error was right and is not what failed
   for (Subject* subject : {&optimized, reference})
     if (subject) subject->measured.readings.clear();
   fail(measurement, *fault);
 }
 
-// What the computation says of itself, and the case of its result.
+// The readings of the computation itself, and those that the case derives from its result.
 std::vector<NamedReading> readings(const Steps& steps, const Subject& subject,
                                    const Subject* reference) {
   std::vector<NamedReading> all = subject.computation->readings();
@@ -102,7 +102,7 @@ std::vector<NamedReading> readings(const Steps& steps, const Subject& subject,
   return all;
 }
 
-// Where nothing executes, only what is declared for such a device has a meaning.
+// If nothing executes, only readings declared for such a device are meaningful.
 void take_readings(const Case& one, const std::string& device, const Subject* reference,
                    Subject& subject) {
   const bool declares = std::any_of(
@@ -150,15 +150,15 @@ void measure_steps(Case one, const std::string& device, const MeasureOptions& op
                      measurement);
   }
   for (Subject* subject : {&optimized, reference ? &*reference : nullptr})
-    if (subject && !subject->counted) count_now(*subject);  // it was wrong, and not timed
-  // Of a wrong result nothing is read: it may have any length.
+    if (subject && !subject->counted) count_now(*subject);  // wrong result, so it was not timed
+  // A wrong result is not read: it may have any length.
   if (measurement.check != CheckStatus::failed) {
     const Subject* other = reference ? &*reference : nullptr;
     take_readings(one, device, other, optimized);
     take_rates(one, *optimized.backend, optimized.measured);
     if (reference) take_readings(one, device, other, *reference);
   }
-  // Peaks are of the whole life: reading back and timing are part of it.
+  // Peaks cover the whole life, including reading back and timing.
   optimized.measured.peak_bytes = optimized.backend->ledger.peak_bytes;
   if (reference) reference->measured.peak_bytes = reference->backend->ledger.peak_bytes;
   if (measurement.check == CheckStatus::passed)
@@ -180,7 +180,7 @@ void measure_protocol(const Case& one, const std::string& device, Measurement& m
   }
 }
 
-// What the size alone tells; and whether all that was declared was read.
+// Adds readings that follow from the size; and checks that everything declared was read.
 void complete_declared(const Case& one, const std::string& device, Measurement& measurement) {
   std::map<std::string, double>& readings = measurement.optimized.readings;
   for (const MetricDeclaration& declared : one.metrics) {
@@ -192,7 +192,7 @@ void complete_declared(const Case& one, const std::string& device, Measurement& 
   }
 }
 
-// A reading that is no number fails its case, and not the file that all cases are written to.
+// A non-finite reading fails its own case, and not the file that all cases are written to.
 void refuse_no_numbers(Measurement& measurement) {
   const auto refuse = [&](std::map<std::string, double>& readings) {
     std::erase_if(readings, [&](const auto& reading) {

@@ -28,61 +28,60 @@ struct KernelUse {
   int local_bytes = 0;  // per thread
   std::int64_t launches = 0;
   bool used = false;  // launched at all, in the warm-up or in a step
-  // Of all shapes it was launched with: blocks and threads of one launch each, the largest block,
-  // the most dynamic shared memory, the least occupancy, the waves of each.
+  // Over all launch shapes: blocks and threads of one launch each, the largest block, the most
+  // dynamic shared memory, the lowest occupancy, the waves of each.
   std::int64_t blocks = 0, threads = 0, block_threads = 0, dynamic_shared_bytes = 0;
   double occupancy = 0, waves = 0;
-  std::optional<InstructionCounts> code = {};  // of a used kernel; empty without a disassembler
+  std::optional<InstructionCounts> code = {};  // for a used kernel; empty without a disassembler
 };
 
 struct VariantMeasurement {
   Counts warm = {};  // construction and warm-up
   Counts step = {};  // one step in steady state
   std::int64_t peak_bytes_warm = 0, peak_bytes = 0;
-  std::optional<std::int64_t> estimated_bytes = {};  // what the peak should be by formula
-  std::optional<double> least_upload_bytes = {};     // of a step, by formula
+  std::optional<std::int64_t> estimated_bytes = {};  // the predicted peak
+  std::optional<double> least_upload_bytes = {};     // per step, predicted
   double first_call_seconds = 0;  // construction and the first step, until it is done
-  double warm_up_seconds = 0;     // the same and the other steps of the warm-up
-  StageSeconds stages = {};       // of all its programs
+  double warm_up_seconds = 0;     // the same plus the other warm-up steps
+  StageSeconds stages = {};       // over all its programs
   std::vector<KernelUse> kernels = {};
-  std::string no_code = {};  // why it is not known what the kernels' machine code does
-  std::optional<std::string> identity = {};  // of the compiled code and its use; empty on host
+  std::string no_code = {};                  // why the kernels' machine code is unknown
+  std::optional<std::string> identity = {};  // hash of the compiled code and its use; empty on host
   std::optional<double> check_error = {};
   std::optional<double> seconds = {};  // per step, median over the rounds
   std::int64_t samples = 0;
-  std::map<std::string, double> readings = {};  // the workload's own and the case's
+  std::map<std::string, double> readings = {};  // of the workload and of the case
 };
 
 enum class CheckStatus { passed, failed, not_executed };
 
-// How a case was verified again after its timed section.
+// The repeated verification of a case after its timed section.
 struct Again {
   std::uint32_t seed = 0;
-  int steps = 0;  // that the optimized variant made
+  int steps = 0;  // made by the optimized variant
 };
 
 struct Measurement {
   enum class Status { ok, failed };
   Status status = Status::ok;
-  std::string reason = {};    // why it failed
-  bool broke_off = false;     // a training whose loss is no number, no room for it
-  bool device_broke = false;  // nothing that follows in this process can be trusted
+  std::string reason = {};    // of a failure
+  bool broke_off = false;     // interrupted: a training with NaN loss, out of memory
+  bool device_broke = false;  // later measurements in this process cannot be trusted
   bool executed = false;
   Work work = {};
   CheckStatus check = CheckStatus::not_executed;
   std::string oracle = {};
-  // Of the worse variant; no error where a result holds what is no number.
+  // Of the worse variant; no error if a result is not finite.
   std::optional<double> check_error = {}, check_limit = {};
   std::optional<Again> again = {};
   std::optional<VariantMeasurement> reference = {};
   VariantMeasurement optimized = {};
   std::optional<double> speedup = {};
   std::optional<double> handover_seconds = {};  // the worse of before and after the timing; on host
-  // Of the samples that count: what this process's threads waited for a CPU, as a share of the time
-  // that the samples took; on host.
+  // Over the counted samples: time that this process's threads waited for a CPU, as a fraction of
+  // the samples' time; on host.
   std::optional<double> waited_fraction = {};
-  // The same of rounds that began or ended while another machine or program computed on a core's
-  // other half.
+  // The same for rounds that began or ended while other work used the other half of a core.
   std::optional<double> shared_fraction = {};
   std::optional<double> floor_seconds = {};
   std::map<std::string, double> derived = {};
@@ -92,11 +91,11 @@ struct Measurement {
 struct MeasureOptions {
   TimingBudget budget = {};
   const Ceilings* ceilings = nullptr;      // none on a dry device
-  std::optional<std::uint32_t> seed = {};  // of verifying again; none: drawn
+  std::optional<std::uint32_t> seed = {};  // for the repeated verification; empty: drawn
 };
 
 // Errors of the case itself (a broken rule, a failing device, a program that does not compile, any
-// exception) come back as a failed measurement; Error{no_device} and Error{bad_input} pass through.
+// exception) become a failed measurement; Error{no_device} and Error{bad_input} propagate.
 Measurement measure(const Case& one, const std::string& device, const MeasureOptions& options);
 
 }  // namespace holdfast

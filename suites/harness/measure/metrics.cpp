@@ -33,8 +33,8 @@ Reading ratio(Reading above, Reading below) {
   return *above / *below;
 }
 
-// Of the kernels that the variant launched: a program may hold others, which cost this case nothing
-// and have cases of their own. The most registers and static shared memory of any.
+// The maximum of registers or static shared memory over the kernels that the variant launched: a
+// program may hold others, which cost this case nothing and have their own cases.
 template <int KernelUse::*member>
 Reading most(const M&, const V& v) {
   int value = 0;
@@ -58,7 +58,7 @@ Reading block_shared_bytes(const M&, const V& v) {
   return sum_over_used(
       v, [](const KernelUse& kernel) { return kernel.shared_bytes + kernel.dynamic_shared_bytes; });
 }
-// A mean, so that each kernel's loss shows.
+// The mean, so that the loss of any kernel shows.
 Reading mean_occupancy(const M&, const V& v) {
   const double kernels = sum_over_used(v, [](const KernelUse&) { return 1; });
   if (kernels == 0) return 1;
@@ -99,7 +99,7 @@ Reading peak_ratio(const M& m, const V& v) {
   return ratio(static_cast<double>(m.reference->peak_bytes), static_cast<double>(v.peak_bytes));
 }
 
-// What the gate reads in a profile of the case, if one was asked for.
+// Taken by the gate from a profile of the case, if one was requested.
 Reading of_a_profile(const M&, const V&) {
   return std::nullopt;
 }
@@ -135,7 +135,7 @@ const Metric table[] = {
      [](const M&, const V& v) {
        return ratio(static_cast<double>(v.step.h2d_bytes), v.least_upload_bytes);
      }},
-    // Counted by processes of their own (instruction_count.hpp), which `holdfast run` adds.
+    // Counted by separate processes (instruction_count.hpp); `holdfast run` adds them.
     {"instructions", "1", "exact", lower, on_host, variant, counted_steps,
      [](const M&, const V&) -> Reading { return std::nullopt; }},
     {"compile_warm", "programs", "exact", lower, gpu, variant, steps, warm<&Counts::programs>},
@@ -157,7 +157,7 @@ const Metric table[] = {
     {"registers_max", "1", "codegen", lower, gpu, variant, steps, most<&KernelUse::registers>},
     {"spill_bytes", "B", "codegen", lower, gpu, variant, steps, sum_of<&KernelUse::spill_bytes>},
     {"shared_bytes", "B", "codegen", lower, gpu, variant, steps, most<&KernelUse::shared_bytes>},
-    // What follows of cubins and launches alone, over the kernels that are launched.
+    // Metrics that follow from cubins and launches alone, over the launched kernels.
     {"local_bytes", "B", "codegen", lower, gpu, variant, steps, sum_of<&KernelUse::local_bytes>},
     {"block_shared_bytes", "B", "codegen", lower, gpu, variant, steps, block_shared_bytes},
     {"launched_blocks", "1", "codegen", same, gpu, variant, steps, sum_of<&KernelUse::blocks>},
@@ -186,7 +186,7 @@ const Metric table[] = {
      [](const M& m, const V& v) { return ratio(m.work.flops, v.seconds); }},
     {"bytes_per_s", "B/s", "advisory", higher, executing, variant, steps,
      [](const M& m, const V& v) { return ratio(m.work.bytes, v.seconds); }},
-    // Of a profile beside the timed processes, which `holdfast run --profile` adds.
+    // From a profile beside the timed processes; `holdfast run --profile` adds them.
     {"kernels_s", "s", "advisory", lower, on_cuda, variant, steps, of_a_profile},
     {"kernels_floor_fraction", "1", "advisory", higher, on_cuda, variant, steps, of_a_profile},
     {"idle_fraction", "1", "advisory", lower, on_cuda, variant, steps, of_a_profile},
@@ -252,7 +252,7 @@ std::vector<std::string> promised(const Case& one, std::string_view device) {
 }
 
 std::map<std::string, Meaning> meanings(const std::vector<Case>& cases) {
-  // The hash of all kernels, which no case promises and each on a device has: another one is
+  // The hash of all kernels: no case declares it, but each has it on a device; a changed one is
   // neither better nor worse.
   std::map<std::string, Meaning> all = {{"identity", {"codegen", Better::same, "1"}}};
   for (const Metric& metric : table) all[metric.name] = {metric.kind, metric.better, metric.unit};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of metrics: what each is called, where it exists and how it is read from a measurement.
-// Adding one is a row here; the list of a suite tells it to the gate.
+// The table of metrics: each one's name, where it exists and how it is read from a measurement.
+// Adding one takes a row here; a suite's list reports it to the gate.
 #pragma once
 
 #include <map>
@@ -16,9 +16,9 @@ namespace holdfast {
 using Reading = std::optional<double>;  // empty where the device cannot know
 
 enum class Of { variant, whole_case };  // one value per variant, or one for the case
-// Of the case: nothing, not even that it is stepped; that it is measured by Steps; besides that a
-// reference, or a peak or an upload by formula, or that it is counted under callgrind, or that its
-// arithmetic is of single precision or less.
+// What a case needs to have the metric: nothing, not even steps; Steps; Steps with a reference,
+// with a predicted peak or upload, with counting under callgrind, or with arithmetic in single
+// precision or less.
 enum class Needs { nothing, steps, reference, estimate, upload, counted_steps, single };
 
 // Devices a metric exists on, as a set.
@@ -32,28 +32,28 @@ struct Metric {
   unsigned devices = everywhere;
   Of of = Of::variant;
   Needs needs = Needs::steps;
-  // `variant` is the optimized one for metrics of the whole case.
+  // For metrics of the whole case `variant` is the optimized one.
   Reading (*read)(const Measurement& whole, const VariantMeasurement& variant) = nullptr;
 };
 
-// The canonical metrics, in the order in which they are listed.
+// The canonical metrics, in the order of the list.
 std::span<const Metric> metrics();
 
 // Whether `one` has this metric on `device`.
 bool applies(const Metric& metric, const Case& one, std::string_view device);
 
-// Everything that a case promises on a device: the names for the list.
+// Names of all metrics that a case promises on a device, for the list.
 std::vector<std::string> promised(const Case& one, std::string_view device);
 
-// What a metric is, for the list.
+// A metric's description for the list.
 struct Meaning {
   std::string kind = {};
   Better better = Better::lower;
   std::string unit = {};
   bool operator==(const Meaning&) const = default;
 };
-// Of all metrics of the table and of the cases. Throws Error{broken_rule} for one of an unknown
-// kind, and for a name that is not the same metric everywhere.
+// For all metrics of the table and of the cases. Throws Error{broken_rule} for an unknown kind, and
+// for a name with different meanings.
 std::map<std::string, Meaning> meanings(const std::vector<Case>& cases);
 
 }  // namespace holdfast

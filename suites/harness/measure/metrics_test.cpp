@@ -57,7 +57,7 @@ TEST(Metrics, OfTheCaseAloneAreToldAsTheyAreDeclared) {
   EXPECT_EQ(told.at("loop_speedup"), (Meaning{"bound", Better::higher, "1"}));
 }
 
-// The sentence with which a suite of these cases refuses to say what its metrics are.
+// The sentence with which a suite of these cases refuses to describe its metrics.
 std::string complaint(const std::vector<Case>& cases) {
   return error_of([&] { return meanings(cases); }).what();
 }
@@ -265,7 +265,7 @@ TEST(Metrics, TakeThePeakRatioFromBothPeaks) {
   EXPECT_EQ(row->read(whole, whole.optimized), 3.5);
 }
 
-// Each field holds a number of its own, so that a row which reads another one shows.
+// All fields differ, so that a row that reads the wrong one shows.
 TEST(Metrics, ReadTheNumbersThatTheirNamesSay) {
   const VariantMeasurement ours = {
       .warm = {.launches = 1, .h2d_bytes = 2, .programs = 3, .nvrtc_runs = 4, .plans = 5},

@@ -50,7 +50,7 @@ void Session::check(std::string_view oracle, double error, double limit) {
     throw Error(Fault::broken_rule, text("its protocol checks a result with the limit ", limit,
                                          " (oracle: ", oracle, "), and the case lists ", *limit_));
   const bool first = measurement_->check == CheckStatus::not_executed;
-  // A result that is no number is further from its limit than any error, which it has none of.
+  // A non-finite result exceeds its limit by more than any error.
   const auto share = [](const std::optional<double>& some, double of) {
     return some && std::isfinite(*some) ? *some / of : std::numeric_limits<double>::infinity();
   };

@@ -12,13 +12,13 @@
 namespace holdfast {
 namespace {
 
-// On host short against a time slice of the scheduler, so that few samples are interrupted; on a
-// GPU long against an event. Both are long against their clock.
+// On host short compared with a scheduler's time slice, so that few samples are interrupted; on a
+// GPU long compared with an event. Both are long compared with their clock's resolution.
 double sample_seconds(const Steps& steps, const Backend& backend) {
   return std::max(steps.sample_seconds, backend.device ? 2e-3 : 2e-4);
 }
 
-// Counts the steps that it times, and what one of a slow subject counts.
+// Counts the timed steps, and accounts the first one of a slow subject.
 Timer counting_timer(Subject& subject) {
   return [&subject, time = timer(*subject.backend, *subject.computation)](int steps) {
     subject.timed_steps += steps;
@@ -32,23 +32,23 @@ Timer counting_timer(Subject& subject) {
   };
 }
 
-// Where a step is known to take far longer than a sample must, a probe would tell nothing more.
+// If a step is known to take far longer than a sample must, probing is useless.
 int batch(const Steps& steps, const Timer& timer, const Subject& subject) {
   if (steps.batch > 0) return steps.batch;
   const double wanted = sample_seconds(steps, *subject.backend);
-  // Seconds of a thread are its own, those of the clock also whatever interrupts it.
+  // A thread's CPU time excludes interruptions, the clock's time includes them.
   const double far = subject.counted ? 20 : 4;
   return subject.step_seconds > far * wanted ? 1 : batch_for(timer, wanted);
 }
 
-// Of a step that is known to take `once`, so many that a sample is as long as `wanted`.
+// The number of steps, each of which takes about `once`, that fill a sample of `wanted` seconds.
 int batch_beside(const Timer& timer, double once, double wanted) {
-  constexpr int few = 4;  // beyond them the first step is no measure
+  constexpr int few = 4;  // above this the first step's time is no guide
   const auto steps = static_cast<int>(std::lround(wanted / once));
   return steps <= few ? std::max(steps, 1) : batch_for(timer, wanted);
 }
 
-// Of the threads that the variants have by now. A GPU's samples are timed by its own events.
+// For the threads that exist by now. A GPU's samples are timed by its own events.
 Others others_of(const Backend& backend) {
   if (backend.device) return {};
   CoreShare& cores = core_share();
@@ -57,7 +57,7 @@ Others others_of(const Backend& backend) {
           .lasts = cores.lasting()};
 }
 
-// Of what is timed for one case the worst counts.
+// Of several timings of one case the worst counts.
 template <class Timed>
 void note_others(const Backend& backend, const Timed& timed, Measurement& measurement) {
   if (backend.device) return;
@@ -94,7 +94,7 @@ void time_subjects(const Steps& steps, const MeasureOptions& options, Subject* r
   measurement.speedup = std::exp(trimmed_mean(rounds.log_ratios));
 }
 
-// On host, around what `timing` times.
+// On host, measures the hand-over before and after `timing`.
 template <class Timing>
 void watch_handover(const Backend& backend, Measurement& measurement, Timing&& timing) {
   const auto before = backend.device ? std::nullopt : handover_seconds();
@@ -110,7 +110,8 @@ void time_derived(const Steps& steps, const Derived& derived, const std::string&
   const Timer theirs = timer(*other.backend, *other.computation);
   (void)theirs(1);
   const SteadyPhase steady(*subject.backend, *subject.computation);
-  // A step of one may be many of the other's: samples of unlike length meet unlike interruptions.
+  // A step of one may take as long as many of the other: samples of unequal length would meet
+  // unequal interruptions.
   const double our_step = ours(1), their_step = theirs(1);
   const double sample = std::max({sample_seconds(steps, *other.backend), our_step, their_step});
   const int our_batch = steps.batch > 0 ? steps.batch : batch_beside(ours, our_step, sample);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timed section of one case: its variants in turn, and what its derived metrics are held
-// against.
+// The timed section of one case: its variants interleaved, and the references of its derived
+// metrics.
 #pragma once
 
 #include <string>

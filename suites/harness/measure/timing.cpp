@@ -14,8 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// One of each: what it took, what its log is, how much of it was spent waiting, and whether a core
-// was shared when it began or ended.
+// One round: times of both sides, the log of their ratio, the time spent waiting, and whether a
+// core was shared when it began or ended.
 struct Round {
   double a = 0, b = 0;  // seconds per step
   double log = 0;
@@ -40,7 +40,7 @@ struct Sampled {
   double mean() const { return seconds / (count * batch); }
 };
 
-// Takes rounds until they suffice.
+// Takes rounds until the budget is satisfied.
 class Sampling {
  public:
   Sampling(const TimingBudget& budget, const Others& others) : budget_(budget), others_(others) {}
@@ -73,8 +73,8 @@ class Sampling {
   }
 
  private:
-  // Of so many rounds those that are not disturbed stand for a quiet machine. Fewer are moments of
-  // their own: a CPU that others keep awake, say, wakes threads sooner than an idle one.
+  // The minimum of undisturbed rounds that represent a quiet machine. Fewer may be special moments:
+  // a CPU that others keep awake, for example, wakes threads sooner than an idle one.
   int fewest_to_stand_for(int rounds) const {
     return std::max(fewest(), rounds / budget_.rounds_per_undisturbed);
   }
@@ -86,7 +86,7 @@ class Sampling {
     const int done = static_cast<int>(rounds_.size());
     if (done < fewest()) return true;
     const double spent = seconds_since(start_);
-    // Half of them, of which a few suffice.
+    // Half of the rounds, but a few suffice.
     const int wanted =
         std::max(std::min(done / 2, budget_.fewest_undisturbed), fewest_to_stand_for(done));
     if (quiet_ < std::min(wanted, done))
@@ -97,7 +97,7 @@ class Sampling {
     return done < budget_.most_rounds && spent < budget_.seconds &&
            !(spent > budget_.settled_seconds && undisturbed_ >= fewest() && settled());
   }
-  // Whether the mean of the logs is known well enough.
+  // Whether the mean log ratio is known accurately enough.
   bool settled() const {
     const double mean = sum_ / undisturbed_;
     const double variance = std::max(squares_ / undisturbed_ - mean * mean, 0.0);
@@ -105,7 +105,7 @@ class Sampling {
   }
   double waited() const { return others_.waited ? others_.waited() : 0; }
   bool shared() const { return others_.share && others_.share(); }
-  // Where enough others remain.
+  // Leaves rounds out if enough others remain.
   template <class Which>
   void leave_out(const Which& which, int enough) {
     const auto bad = std::ranges::count_if(rounds_, which);
@@ -116,12 +116,12 @@ class Sampling {
   const Others& others_;
   Clock::time_point start_ = Clock::now();
   std::vector<Round> rounds_ = {};
-  int quiet_ = 0, undisturbed_ = 0;  // the latter on no shared core, unless sharing lasts
-  double sum_ = 0, squares_ = 0;     // of the undisturbed ones
-  double taken_ = 0;                 // seconds of all of them
+  int quiet_ = 0, undisturbed_ = 0;  // undisturbed: on no shared core, unless sharing lasts
+  double sum_ = 0, squares_ = 0;     // of the undisturbed rounds' logs
+  double taken_ = 0;                 // seconds of all rounds
 };
 
-// Of the time of all rounds.
+// The fraction of the time of all rounds.
 template <class Seconds>
 double share(const std::vector<Round>& rounds, const Seconds& seconds_of) {
   double part = 0, whole = 0;
@@ -159,7 +159,7 @@ int batch_for(const Timer& timer, double seconds) {
   while (batch < most) {
     const double spent = timer(batch);
     if (spent >= seconds) return batch;
-    // Aims a little beyond the goal, and distrusts a sample much shorter than it.
+    // Aims slightly beyond the goal, and distrusts a sample much shorter than it.
     const double factor = spent > 0 ? std::clamp(1.2 * seconds / spent, 2.0, 16.0) : 16.0;
     batch = std::min(most, static_cast<int>(std::ceil(batch * factor)));
     if (factor < 16.0) return batch;

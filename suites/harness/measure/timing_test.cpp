@@ -12,7 +12,7 @@
 namespace holdfast {
 namespace {
 
-// A clock that costs what it is told and remembers who asked.
+// A clock with scripted costs that records its callers.
 Timer pretend(std::string& order, char who, double seconds_per_step) {
   return [&order, who, seconds_per_step](int steps) {
     order += who;
@@ -20,8 +20,8 @@ Timer pretend(std::string& order, char who, double seconds_per_step) {
   };
 }
 
-// So many rounds of short samples, however long whatever interrupts a test makes them: beyond the
-// fewest as many as the seconds allow.
+// A budget of rounds of short samples, however long interruptions make them: beyond the minimum as
+// many as the seconds allow.
 TimingBudget from_to(int fewest, int most, double seconds = 60) {
   return {.seconds = seconds,
           .fewest_rounds = fewest,
@@ -105,7 +105,7 @@ TEST(Timing, BeginsNoRoundAfterTheBudgetBeyondTheFewest) {
   EXPECT_EQ(alone.seconds.size(), 3);
 }
 
-// Waits that grow with each round as `shares` says, of rounds that take as long as they claim.
+// Scripted waits that grow with each round by `waited`, for rounds that take as long as claimed.
 struct Machine {
   std::vector<double> waited;  // by round
   std::size_t round = 0;
@@ -119,7 +119,7 @@ struct Machine {
 };
 
 TEST(Timing, LeavesOutRoundsInWhichThreadsWaitedForACpu) {
-  // Of a round that was disturbed b takes a hundred times as long.
+  // In a disturbed round b takes a hundred times as long.
   Machine machine{.waited = {0, 1, 0, 1, 0, 0, 1, 0, 0, 0}};
   const Timer a = [](int) { return 1.; };
   const Timer b = [&](int) { return machine.waited[machine.round] > 0 ? 300. : 3.; };
@@ -137,7 +137,7 @@ TEST(Timing, TellsHowLongThreadsWaitedWhereNoRoundWasUndisturbed) {
   EXPECT_GT(alone.waited, disturbed_share);
 }
 
-// Of a hundred rounds the first ones are undisturbed.
+// Of a hundred rounds only the first ones are undisturbed.
 double waited_where_undisturbed(std::size_t first) {
   Machine machine{.waited = std::vector<double>(100, 1)};
   std::fill_n(machine.waited.begin(), first, 0);
@@ -160,7 +160,7 @@ TEST(Timing, ReplacesLongRoundsInWhichThreadsWaitedForACpu) {
   EXPECT_EQ(alone.waited, 0);
 }
 
-// Looks at a core before the first round and after each: shared as `now` says.
+// Scripted looks at a core, before the first round and after each.
 Others beside(const std::vector<bool>& now) {
   return {.share = [now, look = std::size_t{0}]() mutable {
     const std::size_t at = look++;
@@ -192,7 +192,7 @@ TEST(Timing, TellsThatACoreWasSharedWhereNoOtherRoundsAreLeft) {
   EXPECT_EQ(alone.waited, 0);
 }
 
-// Shared for the first 60 looks, beyond the most rounds of 1 ms, however often they are
+// Shared for the first 60 looks, more than the maximum of 1 ms rounds, however often they are
 // interrupted.
 std::size_t rounds_beside_a_burst(int short_rounds, bool lasts = false) {
   const Timer millisecond = [](int) {

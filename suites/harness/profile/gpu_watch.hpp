@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU's own word on whether what is timed on it can be trusted, sampled while a suite runs.
+// Judges by a GPU's own sensors, sampled while a suite runs, whether its timings can be trusted.
 #pragma once
 
 #include <chrono>
@@ -15,19 +15,19 @@
 
 namespace holdfast {
 
-// Slowed down in more than a quarter of the samples, shared with another process in any, or with
-// memory errors since the first: a run is invalid.
+// A run is invalid if the GPU was slowed down in more than a quarter of the samples, shared with
+// another process in any, or had memory errors since the first.
 class GpuWatch {
  public:
   explicit GpuWatch(std::unique_ptr<GpuSensors> sensors, double period_seconds = 0.25);
   GpuWatch(const GpuWatch&) = delete;
   GpuWatch& operator=(const GpuWatch&) = delete;
   ~GpuWatch();
-  RunQuality quality();  // until now
+  RunQuality quality();  // so far
 
  private:
   void run();
-  void take_sample();  // with the lock held
+  void take_sample();  // requires the lock
 
   std::unique_ptr<GpuSensors> sensors_;
   std::chrono::duration<double> period_;
@@ -40,11 +40,11 @@ class GpuWatch {
   std::thread thread_ = {};
 };
 
-// Whether what was timed just before is the machine's: the GPU is slowed down, or more processes
-// than these compute on it beside this one.
+// Whether the last timing was disturbed: the GPU is slowed down, or more other processes than
+// expected compute on it.
 bool is_disturbed(const GpuSample& sample, std::int64_t expected_processes);
 
-// Empty for a device that is no GPU, or, with a warning, where NVML does not answer.
+// Null for a device that is not a GPU, or, with a warning, if NVML does not respond.
 std::unique_ptr<GpuSensors> sensors_of(const std::string& device);
 std::unique_ptr<GpuWatch> watch_gpu(const std::string& device);
 

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Of a GPU to which this happens.
+// The verdict on a GPU with this trouble.
 RunQuality quality(const char* trouble) {
   ::setenv("FAKE_GPU", trouble, 1);
   const RunQuality seen = GpuWatch(open_nvml("host", FAKE_NVML_BINARY), 1e-3).quality();
@@ -28,7 +28,7 @@ TEST(GpuWatch, AnUndisturbedGpuIsValidAndTellsItsClocks) {
   EXPECT_EQ(seen.ecc_errors, 0);
   EXPECT_EQ(seen.sm_clock_hz, 1.98e9);
   EXPECT_EQ(seen.mem_clock_hz, 3.201e9);
-  EXPECT_FALSE(seen.temperature_c);  // this one does not tell
+  EXPECT_FALSE(seen.temperature_c);  // this GPU does not report it
 }
 
 TEST(GpuWatch, AThrottledGpuIsInvalid) {
@@ -64,10 +64,10 @@ TEST(GpuWatch, ASampleIsDisturbedOnASlowGpuAndBesideMoreThanItsPartners) {
   EXPECT_TRUE(disturbed("throttled", 1));
   EXPECT_FALSE(disturbed("shared", 1));
   EXPECT_TRUE(disturbed("shared", 0));
-  EXPECT_FALSE(is_disturbed({}, 0));  // that tells nothing
+  EXPECT_FALSE(is_disturbed({}, 0));  // which reports nothing
 }
 
-// What it is told, sample by sample, and then the last of it.
+// Returns scripted samples, and then the last one repeatedly.
 class Told final : public GpuSensors {
  public:
   explicit Told(std::vector<GpuSample> samples) : samples_(std::move(samples)) {}

@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-// "cubed_sphere_swe.optimized" of "cubed_sphere_swe/optimized.cu"; a number where one source was
+// "cubed_sphere_swe.optimized" for "cubed_sphere_swe/optimized.cu"; numbered if a source was
 // compiled several times.
 std::vector<std::string> file_names(const std::vector<const Compiled*>& programs) {
   std::vector<std::string> names;
@@ -37,14 +37,14 @@ std::vector<std::string> file_names(const std::vector<const Compiled*>& programs
   return names;
 }
 
-// The shell sees each path in single quotes.
+// In single quotes, for the shell.
 std::string quoted(const std::filesystem::path& path) {
   std::string out = "'";
   for (const char letter : path.string()) out += letter == '\'' ? "'\\''" : std::string(1, letter);
   return out + "'";
 }
 
-// A disassembler that fails leaves no file: what it could not read, nobody needs half of.
+// If the disassembler fails, its partial output is removed.
 void disassemble(const std::string& program, const std::filesystem::path& cubin,
                  const std::filesystem::path& sass) {
   const std::filesystem::path written = sass.string() + ".new";
@@ -57,7 +57,8 @@ void disassemble(const std::string& program, const std::filesystem::path& cubin,
     (void)::unlink(written.c_str());
 }
 
-// Cases share programs, and printing one takes longer than all else that is dumped of it.
+// Once per program: cases share programs, and disassembling one takes longer than the rest of its
+// dump.
 void disassemble_once(const std::string& program, const Compiled& compiled,
                       const std::filesystem::path& cubin, const std::filesystem::path& sass) {
   static std::map<std::pair<std::string, std::string>, std::string> printed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a variant's kernels are made of and how often a step launches them, as files: source, PTX,
-// cubin, disassembly, resources.json, launches.json.
+// A variant's kernels and their launches per step as files: source, PTX, cubin, disassembly,
+// resources.json, launches.json.
 #pragma once
 
 #include <filesystem>
@@ -20,11 +20,11 @@ nlohmann::json launches_json(const Profiled& profiled);
 // launched with.
 nlohmann::json resources_json(const Profiled& profiled);
 
-// The program that prints a cubin's instructions, with its options: nvdisasm or cuobjdump of PATH
-// or of the CUDA toolkit; empty where there is none.
+// The command that prints a cubin's instructions: nvdisasm or cuobjdump with options, from PATH or
+// the CUDA toolkit; empty if there is none.
 std::string disassembler();
 
-// Fills `folder`, which is made. A file is written beside and renamed.
+// Creates and fills `folder`. Files are written beside their place and renamed.
 void dump_kernels(const Profiled& profiled, const std::filesystem::path& folder);
 
 }  // namespace holdfast

@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using Kind = Activity::Kind;
 
-// Two steps of three launches, of which the compiler made two kernels.
+// Two steps of three launches, with two kernels.
 struct Dumped {
   Dumped() {
     program.functions.push_back({.expression = "stage<double>",
@@ -46,7 +46,7 @@ struct Dumped {
   Synthetic device{false};
 };
 
-// Where a test wants its own programs to be found, or none.
+// For a test with its own programs in PATH, or none.
 class Path {
  public:
   explicit Path(const std::string& folders) {
@@ -103,8 +103,8 @@ TEST(Dump, NumbersTheProgramsOfOneSource) {
 
 class Disassembly : public testing::Test {
  protected:
-  // A program that prints its arguments and the length of the file that it is given last, and
-  // leaves a line in `runs`.
+  // A program that prints its arguments and the length of the file named last, and adds a line to
+  // `runs`.
   void install(const std::string& name, int status) {
     const auto file = programs / name;
     std::ofstream(file) << "#!/bin/sh\necho \"$0 $1\"; /usr/bin/wc -c < \"$2\"; echo >> '"

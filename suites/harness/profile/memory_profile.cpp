@@ -38,7 +38,7 @@ enum class FunctionField : protozero::pbf_tag_type { id = 1, name = 2, system_na
 
 using Builder = protozero::pbf_builder<ProfileField>;
 
-// Numbers the distinct words it is given, from zero.
+// Numbers distinct words from zero.
 class Numbered {
  public:
   std::int64_t operator()(const std::string& word) {
@@ -60,8 +60,8 @@ void add_value_type(Builder& profile, ProfileField field, std::int64_t type, std
   value.add_int64(ValueTypeField::unit, unit);
 }
 
-// One location per function, with its number: there are no addresses. All lie in one mapping, by
-// whose name pprof calls the program.
+// One location per function, with the same number: there are no addresses. All lie in one mapping,
+// whose name pprof shows as the program.
 void add_frames(Builder& profile, const std::string& program, const Numbered& frames,
                 Numbered& strings) {
   constexpr std::uint64_t only_mapping = 1;
@@ -120,8 +120,8 @@ std::vector<std::uint64_t> stack(const Profiled& profiled, const std::vector<int
 
 }  // namespace
 
-// A release says its site and size, not which allocation it ends: it is taken for the latest of
-// both.
+// A release has a site and a size, but does not identify its allocation: the latest one with both
+// is assumed.
 std::vector<Held> held_at_peak(const std::vector<Activity>& activities) {
   std::vector<const Activity*> live, at_peak;
   std::int64_t peak = 0;
@@ -155,7 +155,7 @@ std::vector<Held> held_at_peak(const std::vector<Activity>& activities) {
 
 std::string memory_profile(const Profiled& profiled) {
   Numbered strings, frames;
-  (void)strings("");  // entry zero of the format's string table
+  (void)strings("");  // the format requires entry zero to be empty
   const std::int64_t space = strings("space"), bytes = strings("bytes");
   const std::vector<int> parent = parents(profiled.recorded.scopes);
   std::string data;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds the memory at its peak, as a pprof profile: `go tool pprof FILE` and its friends show
-// it by site, by scope, by case.
+// The holders of memory at its peak, as a pprof profile: `go tool pprof FILE` and related tools
+// show it by site, by scope, by case.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace holdfast {
 
-// Allocations of one site made in one scope that live at the peak.
+// Allocations of one site made in one scope and alive at the peak.
 struct Held {
   std::string site = {};
   int scope = -1;  // index into Recorded::scopes; -1: outside of all

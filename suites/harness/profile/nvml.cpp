@@ -12,8 +12,8 @@
 namespace holdfast {
 namespace {
 
-// The part of NVML's binary interface that is used (NVML API reference, "Device queries"). Its
-// header comes with the driver's development files, which this build does not ask for.
+// The used part of NVML's binary interface (NVML API reference, "Device queries"). Its header
+// belongs to the driver's development files, which this build does not require.
 using Status = int;  // nvmlReturn_t; 0 is success
 using Gpu = void*;   // nvmlDevice_t
 struct Utilization {
@@ -28,9 +28,9 @@ struct Process {  // nvmlProcessInfo_t of version 2 and 3
   unsigned gpu_instance = 0, compute_instance = 0;
 };
 constexpr unsigned most_processes = 64;
-constexpr Status insufficient_size = 7;               // there are more, and their number is told
+constexpr Status insufficient_size = 7;               // there are more; their number is returned
 constexpr int uncorrected = 1, volatile_counter = 0;  // nvmlMemoryErrorType_t, nvmlEccCounterType_t
-// Of nvmlClocksThrottleReasons: a power cap, slowdowns by hardware and heat, a power brake.
+// Bits of nvmlClocksThrottleReasons: a power cap, slowdowns by hardware and heat, a power brake.
 constexpr unsigned long long slowed_down = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
 constexpr int clock_sm = 1, clock_memory = 2;  // nvmlClockType_t
 constexpr int sensor_gpu = 0;                  // nvmlTemperatureSensors_t
@@ -94,7 +94,7 @@ class Nvml final : public GpuSensors {
   }
 
  private:
-  // But for one, which is this process, and in a container has another number here.
+  // All but one, which is this process; in a container its id here differs.
   std::optional<double> other_processes() const {
     if (!processes_) return std::nullopt;
     Process all[most_processes];
@@ -119,7 +119,7 @@ class Nvml final : public GpuSensors {
     if (status != 0) throw Error(Fault::no_device, text("failed to ", doing, ": ", words_(status)));
   }
 
-  // NVML counts all GPUs of the machine, CUDA those it was given: the bus address is the same.
+  // NVML numbers all GPUs of the machine, CUDA only the visible ones: matches them by bus address.
   void open_gpu(const std::string& device) {
 #ifdef HOLDFAST_CUDA
     if (device == "cuda" || device.starts_with("cuda:")) {

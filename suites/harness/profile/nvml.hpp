@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the GPU's own sensors say: load, memory, clocks, power, temperature. Read through NVML,
-// which is opened at run time, so that nothing depends on a driver being there.
+// Readings of the GPU's sensors: load, memory, clocks, power, temperature. NVML is loaded at run
+// time, so that no driver is required.
 #pragma once
 
 #include <memory>
@@ -9,15 +9,14 @@
 
 namespace holdfast {
 
-// Utilisations are shares of the last sampling period of the driver; what a device does not tell is
-// empty.
+// Utilisations are fractions of the driver's last sampling period; unreported values are empty.
 struct GpuSample {
   std::optional<double> sm_util = {}, mem_util = {};
   std::optional<double> fb_used_bytes = {};
   std::optional<double> sm_clock_hz = {}, mem_clock_hz = {};
   std::optional<double> power_w = {}, temperature_c = {};
-  std::optional<bool> throttled = {};          // by heat, power or a fault, not by being idle
-  std::optional<double> ecc_errors = {};       // since the driver began, that no code could correct
+  std::optional<bool> throttled = {};          // by heat, power or a fault, not by idling
+  std::optional<double> ecc_errors = {};       // uncorrected, since the driver was loaded
   std::optional<double> other_processes = {};  // that compute on it beside this one
 };
 
@@ -27,8 +26,8 @@ class GpuSensors {
   virtual GpuSample sample() = 0;
 };
 
-// Of "cuda" or "cuda:N"; for a device that is no GPU, of the machine's first. Throws
-// Error{no_device} saying why there are none.
+// For "cuda" or "cuda:N"; for any other device, the machine's first GPU. Throws Error{no_device}
+// with the reason if there is none.
 std::unique_ptr<GpuSensors> open_nvml(const std::string& device,
                                       const std::string& library = "libnvidia-ml.so.1");
 

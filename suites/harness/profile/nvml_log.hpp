@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of the GPU's sensors over time, sampled beside whatever runs meanwhile.
+// A table of the GPU's sensors over time, sampled in the background.
 #pragma once
 
 #include <chrono>
@@ -15,9 +15,9 @@
 
 namespace holdfast {
 
-// Samples at once, then every `period` seconds, and a last time when it ends; the file is there
-// from then on. A line is time_s, sm_util, mem_util, fb_used_bytes, sm_clock_hz, mem_clock_hz,
-// power_w, temperature_c; an empty field is what the GPU does not tell.
+// Samples immediately, then every `period` seconds, and once more at the end; creates the file
+// immediately. A line is time_s, sm_util, mem_util, fb_used_bytes, sm_clock_hz, mem_clock_hz,
+// power_w, temperature_c; a field is empty if the GPU does not report it.
 class NvmlLog {
  public:
   NvmlLog(std::unique_ptr<GpuSensors> sensors, std::filesystem::path path, double period);
@@ -37,11 +37,11 @@ class NvmlLog {
   std::mutex mutex_ = {};
   std::condition_variable wake_ = {};
   bool ending_ = false;
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last: it uses all members above
 };
 
-// Begins the log that --nvml-log asks for. Null where nobody does, and, with one warning that says
-// why, where no GPU tells: nothing else depends on it.
+// Begins the log requested by --nvml-log. Null if not requested, or, with one warning that gives
+// the reason, if no GPU reports: nothing else depends on it.
 std::unique_ptr<NvmlLog> begin_nvml_log(const ProfileOptions& options, const std::string& device);
 
 }  // namespace holdfast

@@ -27,7 +27,7 @@ TEST(Nvml, ReadsALibraryInItsUnitsAndLeavesOutWhatIsNotTold) {
   expect_plausible(sample);
 }
 
-// As a GPU's would be, in a test there.
+// In the way a real GPU's would be, in its own test.
 TEST(Nvml, InAnotherUnitIsFound) {
   GpuSample sample = open_nvml("host", FAKE_NVML_BINARY)->sample();
   sample.sm_util = 87;
@@ -50,7 +50,7 @@ TEST(Nvml, ThatLacksAFunctionNamesIt) {
   EXPECT_THAT(complaint("libm.so.6"), HasSubstr("nvmlShutdown"));
 }
 
-// Counts down with each sample, and tells nothing but its number.
+// Numbers its samples and reports nothing else.
 class Counting final : public GpuSensors {
  public:
   explicit Counting(std::latch& samples) : samples_(samples) {}

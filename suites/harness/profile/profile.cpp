@@ -22,7 +22,7 @@ struct DeviceTime {
 };
 
 // A step lasts until the next one begins on the device, the last of a window until its own end:
-// what the device waits for between two steps belongs to them.
+// idle time between two steps belongs to the first of them.
 DeviceTime device_time(const std::vector<TimedSlice>& slices) {
   DeviceTime time;
   if (slices.empty()) return time;
@@ -105,7 +105,7 @@ bool any_timed(const std::vector<DeviceSlice>& slices) {
                      [](const DeviceSlice& slice) { return slice.begin.has_value(); });
 }
 
-// Rows of one name in several shapes count as one.
+// Several shapes of one name count as one row.
 void find_top(Profile& profile) {
   std::map<std::string, double> by_name;
   for (const Operation& operation : profile.operations)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recording says about the profiled steps: overview, operations, scopes, transfers, gaps,
-// memory, compilations. Fields are those of holdfast-profile/1; absent knowledge is empty.
+// Analysis of a recording's profiled steps: overview, operations, scopes, transfers, gaps, memory,
+// compilations. Fields are those of holdfast-profile/1; unknown values are empty.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace holdfast {
 
-// A kernel of ours in one shape, and what of a multiprocessor it can fill.
+// One of our kernels in one launch shape, and how well it can fill a multiprocessor.
 struct KernelFit {
   LaunchShape shape = {};
   int shared_bytes = 0;  // static
@@ -25,7 +25,7 @@ struct KernelFit {
 
 struct Seconds {
   double total = 0, least = 0, most = 0;
-  std::int64_t count = 0;  // how many were timed
+  std::int64_t count = 0;  // number of timed ones
 
   void add(double seconds);
 };
@@ -44,7 +44,7 @@ struct ScopeTotal {
   int depth = 0;
   std::int64_t count = 0;
   double seconds = 0, self_seconds = 0;
-  std::optional<double> fraction = {};  // of the host's time in the steps
+  std::optional<double> fraction = {};  // of the steps' host time
   std::int64_t launches = 0;
 };
 
@@ -71,13 +71,13 @@ struct ProfiledWindow {
 };
 
 struct Profile {
-  std::string clock = "none";  // who timed the operations: "cupti", "host" or nobody
+  std::string clock = "none";  // source of the operations' times: "cupti", "host" or none
   std::vector<double> step_seconds = {};
   std::optional<double> busy_fraction = {};
   std::optional<std::string> top_operation = {};
   std::optional<double> top_fraction = {};
-  std::vector<Operation> operations = {};  // the longest first; where none is timed, the most often
-  std::vector<ScopeTotal> scopes = {};     // in the order in which they were first opened
+  std::vector<Operation> operations = {};  // longest first; without times, most frequent first
+  std::vector<ScopeTotal> scopes = {};     // in order of first opening
   std::map<std::string, Transfer> transfers = {};  // h2d, d2h, d2d
   std::vector<Gap> gaps = {};                      // the longest on the device, longest first
   std::vector<MemoryPoint> timeline = {};
@@ -93,11 +93,12 @@ KernelFit fit(const Architecture& architecture, const Function& function, const 
 // fused, scatter, gemm, fft, reduce, copy, fill, upload, download or loop.
 std::string operation_kind(const DeviceSlice& slice);
 
-// Of the device's work, or on host of scopes, each without what is inside, and library calls.
+// Operations of the device, or on host library calls and scopes, the latter without what they
+// contain.
 std::vector<Operation> operations(const Profiled& profiled, const StepFinder& steps);
 std::vector<ScopeTotal> scope_totals(const Profiled& profiled, const StepFinder& steps);
 
-// At most `most` points of the memory held over time; the peak, the first and the last are kept.
+// At most `most` points of live memory over time; keeps the peak, the first and the last.
 std::vector<MemoryPoint> timeline(const std::vector<Activity>& activities, std::size_t most = 2000);
 
 }  // namespace holdfast

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs to be recorded, and what it costs to be able to be.
+// The cost of being recorded, and of being recordable.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Stepper {
   std::unique_ptr<Computation> computation = {};
   int batch = 1;  // steps of one sample
 
-  // Seconds of `batch` steps; what a recording needs to begin and end is not a step's.
+  // Seconds of `batch` steps, without the start and end of the recording.
   double sample(bool recorded) {
     std::optional<Recording> recording;
     if (recorded) recording.emplace(*backend);
@@ -37,7 +37,7 @@ Stepper rk4_step() {
   return stepper;
 }
 
-// Of all steps the one with the most verbs and scopes for its time: small dense products.
+// The step with the most verbs and scopes for its time: small dense products.
 Stepper reference_rhs() {
   Stepper stepper;
   stepper.computation = cubed_sphere_swe::make_rhs(*stepper.backend, Variant::reference, {24});
@@ -49,7 +49,7 @@ struct Spread {
   double median = 0, low = 0, high = 0;  // low and high hold the middle half
 };
 
-// Of time(b) / time(a), in rounds a b b a.
+// The ratio time(b) / time(a), in rounds a b b a.
 Spread ratio(Stepper& stepper, bool a, bool b) {
   constexpr int rounds = 61;
   (void)stepper.sample(a);
@@ -86,7 +86,7 @@ TEST(RecordedSteps, OfManySmallVerbsTakeAtMostThreeTenthsLonger) {
   expect_cheap(reference_rhs());
 }
 
-// A scope that nobody listens to, and a verb that nobody records, is a branch or two.
+// A scope without a listener, and a verb without a recorder, cost a branch or two.
 double seconds_of_a_silent_scope() {
   constexpr int many = 1'000'000;
   const double start = thread_cpu_seconds();

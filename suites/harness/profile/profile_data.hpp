@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was recorded while one variant of a case was profiled, as plain data: the document, the
-// trace, the memory profile and the kernel dump are all made of it.
+// The recorded data of one profiled variant of a case: the source of the document, the trace, the
+// memory profile and the kernel dump.
 #pragma once
 
 #include <map>
@@ -13,33 +13,33 @@
 
 namespace holdfast {
 
-// Several recordings of one backend in a row, on one clock that begins with the first.
+// Several consecutive recordings of one backend, on one clock that starts with the first.
 struct Recorded {
   std::vector<Activity> activities = {};
   std::vector<DeviceSlice> slices = {};
-  std::vector<ScopeRecord> scopes = {};  // in the order in which they were opened
+  std::vector<ScopeRecord> scopes = {};  // in order of opening
   std::vector<WorkerTrack> workers = {};
   std::optional<DeviceCounts> device_counts = {};
   std::size_t dropped = 0;
-  std::optional<std::string> silence = {};  // why the device told no times
+  std::optional<std::string> silence = {};  // why the device reported no times
 };
 
 // A stopped recording that began `offset` seconds after the first.
 void append(Recorded& recorded, const Recording& recording, double offset);
 
-// Half-open ranges say what belongs to it.
+// A step, with half-open ranges of what belongs to it.
 struct ProfiledStep {
-  double begin = 0, end = 0;                         // as the host saw it
+  double begin = 0, end = 0;                         // host times
   std::size_t first_activity = 0, end_activity = 0;  // of Recorded::activities
   std::size_t first_scope = 0, end_scope = 0;        // of Recorded::scopes
 };
 
-// Profiled steps in a row.
+// Consecutive profiled steps.
 struct StepWindow {
   int first_step = 0;  // counted from the end of the warm-up
   std::vector<ProfiledStep> steps = {};
-  // From the first step until the device was done with the last, on the host's clock; absent where
-  // nothing executes.
+  // From the first step until the device finished the last, on the host's clock; absent if nothing
+  // executes.
   std::optional<double> seconds = {};
 };
 
@@ -59,14 +59,13 @@ struct Profiled {
   std::optional<std::int64_t> device_memory_bytes = {};
   std::vector<const Compiled*> programs = {};  // owned by the backend's compiler
   Work work = {};
-  std::optional<double> declared_upload_bytes =
-      {};  // that a step must bring, by its case's formula
+  std::optional<double> declared_upload_bytes = {};  // minimum per step, predicted by the case
   std::optional<double> floor_seconds = {};
 
   std::size_t step_count() const;
 };
 
-// The file name that stands for a case and variant: "suite.rk4_step.n_48.f64.optimized".
+// File name stem of a case and variant: "suite.rk4_step.n_48.f64.optimized".
 std::string file_stem(const Profiled& profiled);
 
 // Finds the profiled step that an activity belongs to.
@@ -80,10 +79,10 @@ class StepFinder {
   std::vector<const ProfiledStep*> steps_ = {};
 };
 
-// Of a kernel, ours or a library's.
+// Whether the slice is a kernel, ours or a library's.
 bool is_launch(const DeviceSlice& slice);
 
-// For each scope the one that encloses it, or -1: of records in the order of opening.
+// The enclosing scope of each scope, or -1; for records in order of opening.
 std::vector<int> parents(const std::vector<ScopeRecord>& scopes);
 
 // "rk4_step/rhs/project" for each scope.

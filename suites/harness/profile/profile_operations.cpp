@@ -17,7 +17,7 @@ class Rows {
     return rows_[known->second];
   }
 
-  // Fractions of `whole` seconds, or where that is empty of all timed operations.
+  // Fractions relative to `whole` seconds, or if that is empty to the sum of all timed operations.
   std::vector<Operation> take(std::optional<double> whole) {
     if (!whole) {
       double sum = 0;
@@ -60,8 +60,8 @@ std::string library_kind(const std::string& name) {
   return name.starts_with("gemm") ? "gemm" : "fft";
 }
 
-// A scope counts for the time that is its own: scopes and library calls inside are rows of their
-// own. A step that opens no scope is an operation itself.
+// A scope counts with its self time: scopes and library calls inside have their own rows. A step
+// without scopes is an operation itself.
 std::vector<Operation> host_operations(const Profiled& profiled, const StepFinder& steps) {
   const std::vector<Activity>& activities = profiled.recorded.activities;
   const std::vector<ScopeRecord>& scopes = profiled.recorded.scopes;
@@ -162,20 +162,20 @@ std::vector<ScopeTotal> scope_totals(const Profiled& profiled, const StepFinder&
         slice.scope >= 0 ? slice.scope : recorded.activities[slice.activity].scope;
     each_around(innermost, *steps.steps()[*step], [&](int scope) {
       row(scope).launches += is_launch(slice);
-      // The host's clock knows nothing of what a replay is made of; the device's does.
+      // The host's clock cannot time the parts of a replay; the device's can.
       if (!recorded.scopes[static_cast<std::size_t>(scope)].replayed || !slice.begin) return;
       row(scope).seconds += *slice.end - *slice.begin;
       if (scope == innermost) row(scope).self_seconds += *slice.end - *slice.begin;
     });
   }
   for (ScopeTotal& total : rows) {
-    total.self_seconds = std::max(0., total.self_seconds);  // a sum of differences may miss zero
+    total.self_seconds = std::max(0., total.self_seconds);  // differences may sum to less than zero
     if (whole > 0) total.fraction = total.seconds / whole;
   }
   return rows;
 }
 
-// Each stretch of time keeps its highest point and its lowest, so that the shape survives.
+// Each interval keeps its maximum and its minimum, to preserve the shape.
 std::vector<MemoryPoint> timeline(const std::vector<Activity>& activities, std::size_t most) {
   std::vector<MemoryPoint> all;
   for (const Activity& activity : activities) {

@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Records with one Recording after another, so that long stretches can be left out.
+// Uses consecutive Recordings, so that long stretches can be left out.
 class StepRecorder {
  public:
   StepRecorder(Backend& backend, Recorded& recorded) : backend_(backend), recorded_(recorded) {
@@ -141,8 +141,8 @@ ProfiledSubject record(const std::string& suite, const Case& one, Variant varian
 
   step_through(plan, recorder, subject);
   describe(subject.data, *subject.backend);
-  // Once nothing is recorded any more: it computes on this thread, where its scopes are not ours,
-  // and what it compiles would be found compiled by the computation's first call.
+  // After recording has ended: the check computes on this thread, where its scopes would be
+  // recorded, and programs it compiles would spare the computation's first call.
   if (expected) check(steps, variant, golden_error(steps, variant, device));
   if (expected && steps.invariant)
     if (const auto broken = steps.invariant(warm_result, subject.computation->result()))

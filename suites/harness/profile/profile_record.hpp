@@ -12,15 +12,15 @@
 
 namespace holdfast {
 
-// When the steps after the warm-up are recorded: `windows` times `steps` in a row. With `every`, a
-// window begins at each multiple of it, and what lies between is not recorded.
+// Which steps after the warm-up are recorded: `windows` windows of `steps` consecutive ones. With
+// `every`, a window begins at each multiple of it, and steps between windows are not recorded.
 struct ProfilePlan {
   int steps = 10;
   int every = 0;
   int windows = 1;
 };
 
-// What is recorded points into the backend, which is therefore kept.
+// The recorded data point into the backend, which is therefore kept.
 struct ProfiledSubject {
   std::unique_ptr<Backend> backend = {};
   std::unique_ptr<Computation> computation = {};  // destroyed before its backend
@@ -30,8 +30,8 @@ struct ProfiledSubject {
 // The result that the oracle names after the warm-up; empty on a device that does not execute.
 std::optional<std::vector<double>> expected_result(const Steps& steps, const std::string& device);
 
-// Throws Error{broken_rule} when a steady step allocates, compiles or plans without permission, or
-// when a result is not `expected` or breaks the case's invariant: what is wrong is not profiled.
+// Throws Error{broken_rule} if a steady step allocates, compiles or plans without permission, or if
+// a result is not `expected` or breaks the case's invariant: wrong computations are not profiled.
 ProfiledSubject record(const std::string& suite, const Case& one, Variant variant,
                        const std::string& device, const ProfilePlan& plan,
                        const std::optional<std::vector<double>>& expected);

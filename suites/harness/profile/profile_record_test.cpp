@@ -97,7 +97,7 @@ TEST(Recorded, AWorkerOfSeveralWindowsHasOneTrackOnTheirClock) {
       std::this_thread::yield();
     }
   });
-  // Steps as long as two batches, of which one lies within.
+  // Steps as long as two batches, so that one lies within.
   const Case one = toy_case([&](Backend&, int) {
     for (const int seen = batches; batches < seen + 2;) std::this_thread::yield();
   });
@@ -131,7 +131,7 @@ TEST(Recorded, WhatWasDroppedIsThatOfAllRecordings) {
 }
 
 #ifdef HOLDFAST_CUDA
-// Of a device that executes nothing, whose slices are in their order.
+// On a device that does not execute, whose slices are in order.
 TEST(Recorded, WorkOfLaterWindowsBelongsToTheirOwnVerbsAndScopes) {
   struct Clearing : Computation {
     explicit Clearing(Backend& on) : backend(&on), x(on, 8, "x") {}

@@ -24,7 +24,7 @@ void say(const std::string& line) {
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
-// Everything that is asked for of one case and variant, into its files.
+// Writes all requested files of one case and variant.
 void write_all(const ProfileOptions& options, const Profiled& data, const Profile& profile) {
   const std::string stem = file_stem(data);
   std::string trace_file;
@@ -44,7 +44,8 @@ void write_all(const ProfileOptions& options, const Profiled& data, const Profil
     dump_kernels(data, path(options.dump_kernels) / stem);
 }
 
-// What is wrong with the mean over all windows, by the host's clock until the device was done.
+// A sentence if the mean over all windows is too long, by the host's clock until the device was
+// done.
 std::optional<std::string> too_slow(const ProfileOptions& options, const Profiled& data) {
   if (!options.assert_mean) return {};
   double seconds = 0;

@@ -9,12 +9,12 @@
 
 namespace holdfast {
 
-// Makes the folders that the options name. Throws Error{bad_input} for one that cannot be written
-// to: that is known before anything is profiled.
+// Creates the folders that the options name. Throws Error{bad_input} for an unwritable one, before
+// anything is profiled.
 void prepare_profile(const ProfileOptions& options);
 
-// Records each case in each variant asked for, writes what is asked for, prints an overview.
-// Returns false when a case failed or its mean step is longer than allowed.
+// For each case and each requested variant, records it, writes the requested files, prints an
+// overview. Returns false if a case failed or its mean step is longer than allowed.
 bool profile_cases(const std::string& suite, const std::vector<const Case*>& cases,
                    const SuiteOptions& options);
 

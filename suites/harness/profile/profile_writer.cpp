@@ -21,7 +21,7 @@ json extent(const Dim3& dim) {
   return {dim.x, dim.y, dim.z};
 }
 
-// Whole numbers are written as such: four launches per step are 4, not 4.0.
+// Whole numbers are written as integers: four launches per step are 4, not 4.0.
 json per_step(std::int64_t count, std::size_t steps) {
   const auto divisor = static_cast<std::int64_t>(steps);
   if (count % divisor == 0) return count / divisor;
@@ -151,7 +151,7 @@ json window_json(const ProfiledWindow& window) {
           {"busy_fraction", nullable(window.busy_fraction)}};
 }
 
-// "1.20 ms": three digits, with the unit that makes them readable.
+// "1.20 ms": three digits, with a readable unit.
 std::string shown(double seconds) {
   constexpr std::pair<double, const char*> units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
   std::pair<double, const char*> unit = {1e-9, "ns"};

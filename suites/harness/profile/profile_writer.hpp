@@ -9,11 +9,11 @@
 
 namespace holdfast {
 
-// `trace` names the timeline's file beside it; empty where none was written.
+// `trace`: file name of the timeline beside it; empty if none was written.
 nlohmann::json profile_json(const Profiled& profiled, const Profile& profile,
                             const std::string& trace);
 
-// A few lines: what a step does and takes, the first operations, who holds the memory.
+// A few lines: a step's work and time, the first operations, the holders of memory.
 std::string profile_text(const Profiled& profiled, const Profile& profile);
 
 }  // namespace holdfast

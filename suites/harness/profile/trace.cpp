@@ -21,8 +21,8 @@ constexpr int steps = 1, scopes = 2, verbs = 3, first_worker = 4;  // threads of
 constexpr int main_lane = 1, copy_lane = 2;                        // threads of the device
 constexpr double unit = 1e-6;  // length of a slice on a device that does not execute, s
 
-// Times are whole nanoseconds before they become the format's microseconds: rounding both ends of
-// nested intervals the same way keeps them nested.
+// Times are rounded to nanoseconds before conversion to the format's microseconds: equal rounding
+// of both ends keeps nested intervals nested.
 std::int64_t nanoseconds(double seconds) {
   return std::llround(seconds * 1e9);
 }
@@ -67,7 +67,7 @@ std::string shown(const Dim3& extent) {
   return text("[", extent.x, ",", extent.y, ",", extent.z, "]");
 }
 
-// Where a slice stands on the device's track.
+// A slice's interval on the device's track.
 struct Place {
   double begin = 0, end = 0;
 };
@@ -76,8 +76,8 @@ int track_of(const DeviceSlice& slice) {
   return slice.lane == Lane::copies ? copy_lane : main_lane;
 }
 
-// On a device that does not execute, one unit each in their lane's order, none before its launch.
-// Slices without times on one that does are not placed.
+// On a device that does not execute, slices take one unit each in their lane's order, none before
+// its launch. On others, slices without times are not placed.
 std::vector<std::optional<Place>> places(const Profiled& profiled) {
   std::vector<std::optional<Place>> result;
   std::map<Lane, double> free_at;
@@ -117,8 +117,8 @@ std::string verb_arguments(const Activity& activity, std::size_t index) {
   return out;
 }
 
-// Lines that stand or fall together: a step, a scope, a verb, a slice with the arrow to it. A slice
-// is sorted with its launch, so that none is kept without it.
+// Lines that are kept or dropped together: a step, a scope, a verb, a slice with its arrow. A slice
+// is sorted with its launch, so that it is never kept without it.
 struct Piece {
   double begin = 0;
   bool warm_up = false;
@@ -154,7 +154,7 @@ class Writer {
 
   void add_scopes(int thread, const std::vector<ScopeRecord>& records) {
     for (const ScopeRecord& scope : records)
-      if (!scope.replayed)  // those have no length here
+      if (!scope.replayed)  // replayed ones have no length here
         add(scope.begin, complete(host, thread, scope.name, scope.begin, scope.end, ""));
   }
 
@@ -169,8 +169,8 @@ class Writer {
         add_step(text("step ", static_cast<std::size_t>(window.first_step) + i), window.steps[i]);
   }
 
-  // Each verb and after it what it started on the device, until more than the limit is there: what
-  // comes later is never kept.
+  // Adds each verb followed by its work on the device, until the limit is exceeded: later ones
+  // would never be kept.
   void add_verbs() {
     const std::vector<Activity>& activities = profiled_.recorded.activities;
     const std::vector<DeviceSlice>& slices = profiled_.recorded.slices;
@@ -204,7 +204,7 @@ class Writer {
   }
 
   const Profiled& profiled_;
-  std::size_t limit_, size_ = 0;  // bytes; size_ is without the warm-up
+  std::size_t limit_, size_ = 0;  // bytes; size_ excludes the warm-up
   double warm_begin_ = 0, warm_end_ = 0;
   std::vector<Piece> pieces_ = {};
 };
@@ -239,7 +239,7 @@ std::string names(const Profiled& profiled) {
   return out;
 }
 
-// Leaves out what is over `room`, and says so.
+// Drops what exceeds `room`, and returns a sentence about it.
 std::string cut_to(std::size_t room, const Profiled& profiled, std::vector<Piece>& pieces) {
   if (size_of(pieces) <= room) return {};
   std::erase_if(pieces, [](const Piece& piece) { return piece.warm_up; });
@@ -259,7 +259,7 @@ std::string cut_to(std::size_t room, const Profiled& profiled, std::vector<Piece
 }  // namespace
 
 Trace trace_of(const Profiled& profiled, std::size_t limit) {
-  constexpr std::size_t frame = 1000;  // what stands around the events
+  constexpr std::size_t frame = 1000;  // text around the events
   std::vector<Piece> pieces = Writer(profiled, limit).pieces();
   const std::string named = names(profiled);
   const std::size_t room = limit - std::min(limit, named.size() + frame);

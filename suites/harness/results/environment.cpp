@@ -78,7 +78,7 @@ json provenance() {
     throw Error(
         Fault::bad_input,
         text(file.string(), " is not what the build writes: build again to have it written"));
-  // Device code from a folder is no build's content.
+  // Device code from HOLDFAST_SOURCES is not part of the build's content.
   const bool dirty = built->dirty || sources_overridden();
   return {{"content", built->content},
           {"git", {{"sha", nullable(built->git_sha)}, {"dirty", dirty}}}};

@@ -23,7 +23,7 @@ double finite(const Case& one, std::string_view metric, double value) {
                    ", and a result holds finite numbers only; mend what computes it"));
 }
 
-// Whole numbers are written as such: a count of 4 is not 4.0.
+// Whole numbers are written as integers: a count of 4 is not 4.0.
 json number(double value) {
   constexpr double exactly_representable = 9007199254740992;  // 2^53
   if (value == std::floor(value) && std::abs(value) < exactly_representable)
@@ -52,7 +52,7 @@ json metric_json(const Case& one, std::string_view name, std::string_view kind, 
   return out;
 }
 
-// What explains other machine code: how a kernel is launched, and what its instructions are.
+// Facts that explain a changed machine code: a kernel's launches and its instructions.
 json evidence_json(const KernelUse& kernel) {
   json evidence = {{"local_bytes", kernel.local_bytes},
                    {"blocks", kernel.blocks},
@@ -138,8 +138,7 @@ json case_json(const Measured& measured, const std::string& device) {
   json variants = json::object();
   json whole = json::object();
   json derived = json::object();
-  // A case that broke off has no complete account: its reason says more than half its metrics
-  // would.
+  // An interrupted case has no complete account: its reason is worth more than half of its metrics.
   const bool accounted = !failed || measurement.check == CheckStatus::failed;
   if (accounted) {
     variants["optimized"] = variant_json(measured, measurement.optimized, device);
@@ -234,12 +233,12 @@ void check_writable(const std::filesystem::path& path, std::string_view option) 
                 text(given, ": there is no folder ", folder.string(), "; create it first"));
   if (std::filesystem::is_directory(path, problem))
     throw Error(Fault::bad_input, text(given, " is a folder; name a file in it"));
-  // Google Benchmark writes into what stands there, whatever it is.
+  // Google Benchmark writes into whatever exists at the path.
   if (option != "benchmark_out" && std::filesystem::exists(path, problem) &&
       !std::filesystem::is_regular_file(path, problem))
     throw Error(Fault::bad_input,
                 text(given, " is a device or a FIFO, which takes no file's place; name a file"));
-  // Permissions alone do not tell: root may write anywhere but on a read-only file system.
+  // Permissions do not suffice: root may write anywhere except on a read-only file system.
   const auto probe = beside(path);
   const bool made = std::ofstream(probe).is_open();
   std::filesystem::remove(probe, problem);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// holdfast-results/1 and holdfast-list/2, whose schemas stand in baselines/formats/.
+// Writes holdfast-results/1 and holdfast-list/2, whose schemas are in baselines/formats/.
 #pragma once
 
 #include <filesystem>
@@ -18,15 +18,15 @@ struct Measured {
   Measurement measurement = {};
 };
 
-// A case as `cases` of a result has it. Throws Error{broken_rule} naming case and metric for a
-// value that is not finite.
+// A case for `cases` of a result. Throws Error{broken_rule}, naming case and metric, for a value
+// that is not finite.
 nlohmann::json case_json(const Measured& measured, const std::string& device);
 
 struct Report {
   std::string suite = {};
   std::string tier = {};
   bool partial = false;
-  std::vector<std::string> custom = {};  // "--size=384": the suite's own options that were given
+  std::vector<std::string> custom = {};  // "--size=384": given options of the suite's own
   std::string list_hash = {};
   std::optional<Ceilings> ceilings = {};
   std::vector<Measured> cases = {};
@@ -39,10 +39,10 @@ nlohmann::json list_json(const std::string& suite, const std::vector<Case>& case
 // The bytes of a document: sorted keys, one newline at the end.
 std::string document(const nlohmann::json& json);
 
-// Throws Error{bad_input} with what to do when `path`, given as --option=path, cannot be written;
-// measures nothing before that is known.
+// Throws Error{bad_input} with a remedy if `path`, given as --option=path, cannot be written;
+// called before anything is measured.
 void check_writable(const std::filesystem::path& path, std::string_view option = "out");
-// Writes beside and renames, so that nobody sees half a file.
+// Writes beside the file and renames, so that nobody sees half of it.
 void write_document(const std::filesystem::path& path, std::string_view content);
 
 }  // namespace holdfast

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether what was timed can be trusted, by what the device said of itself meanwhile.
+// Whether timings can be trusted, by what the device reported meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 namespace holdfast {
 
 struct RunQuality {
-  std::vector<std::string> reasons = {};  // why it is invalid; none: it is valid
-  std::optional<double> sm_clock_hz = {}, mem_clock_hz = {};  // the least that was seen
+  std::vector<std::string> reasons = {};                      // why it is invalid; empty if valid
+  std::optional<double> sm_clock_hz = {}, mem_clock_hz = {};  // minimum seen
   std::optional<bool> throttled = {};
-  std::optional<double> temperature_c = {};  // the most
+  std::optional<double> temperature_c = {};  // maximum seen
   std::optional<std::int64_t> other_processes = {}, ecc_errors = {};
 };
 

@@ -8,7 +8,7 @@
 namespace holdfast {
 namespace {
 
-// Empty for what a device or a case does not have.
+// Empty if a device or a case lacks the value.
 std::string shown(double value, const char* format) {
   std::array<char, 32> digits = {};
   std::snprintf(digits.data(), digits.size(), format, value);
@@ -28,7 +28,7 @@ std::string seconds(double seconds) {
   return shown(seconds, "%.3f s");
 }
 
-// As `holdfast` tells them: exact up to where a prefix makes it shorter.
+// In the style of `holdfast`: exact until a prefix is shorter.
 std::string bytes(double bytes) {
   if (bytes >= 1e9) return shown(bytes / 1e9, "%.4g GB");
   if (bytes >= 1e6) return shown(bytes / 1e6, "%.4g MB");
@@ -46,7 +46,7 @@ void print(std::ostream& out, const std::string& time, const std::string& speedu
   std::array<char, 64> columns = {};
   std::snprintf(columns.data(), columns.size(), "%10s %9s %12s %9s", time.c_str(), speedup.c_str(),
                 peak_memory.c_str(), launches.c_str());
-  out << columns.data() << "  " << id << std::endl;  // seen as soon as it is known
+  out << columns.data() << "  " << id << std::endl;  // flushed, so that it appears immediately
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Google Benchmark's report for people: a line per case, with the columns that mean something here.
-// Its own has a processor time and an iteration count, which our sampling leaves without meaning,
-// and speaks of how the library was built, which no timing depends on.
+// Google Benchmark's console report: a line per case, with the columns that are meaningful here.
+// The default one has a processor time and an iteration count, which our sampling makes
+// meaningless, and mentions the library's build type, which no timing depends on.
 #pragma once
 
 #include <benchmark/benchmark.h>

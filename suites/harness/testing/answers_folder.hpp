@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder that the processes of one run share their oracles' answers by, while it lives.
+// A folder in which the processes of one run share their oracles' answers, while it lives.
 #pragma once
 
 #include <gtest/gtest.h>

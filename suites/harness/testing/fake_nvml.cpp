@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a library with NVML's functions and one GPU, which does not tell its temperature.
-// FAKE_GPU=throttled, shared, crowded (more than fit in what the caller has room for) or faulty
-// says what is wrong with it.
+// For tests: a library with NVML's functions and one GPU, which does not report its temperature.
+// FAKE_GPU=throttled, shared, crowded (more processes than fit into the caller's array) or faulty
+// selects a fault.
 #include <cstdlib>
 #include <string_view>
 

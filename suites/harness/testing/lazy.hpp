@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: variants that leave work out, and what is found of them once they are verified again.
+// For tests: variants that skip work, and the verdict of the repeated verification.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,7 @@ class Skipping : public Computation {
   int calls_ = 0;
 };
 
-// Answers these calls with what it computed last, from memory of its own.
+// Answers these calls with its last result, from its own memory.
 class Remembering : public Computation {
  public:
   Remembering(std::unique_ptr<Computation> inner, Calls remembers)
@@ -56,7 +56,7 @@ class Remembering : public Computation {
   int calls_ = 0;
 };
 
-// Of steps on the host whose optimized variant is made so, once it was accounted.
+// The verdict on steps on the host whose optimized variant becomes lazy after accounting.
 template <class Lazy>
 std::optional<std::string> found_again(Steps steps, const Calls& calls, bool beside_reference) {
   steps.make = [=, made = steps.make](Backend& backend,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: what a GPU's sensors may say at all, so that a wrong unit shows.
+// For tests: plausible ranges of a GPU's sensors, so that a wrong unit shows.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: runs real commands in a folder of the test's own, and keeps what they said.
+// For tests: runs real commands in a private folder, and keeps their output.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ struct Said {
   std::string words = {};  // standard output and error together
 };
 
-// `line` is given to the shell.
+// Passes `line` to the shell.
 inline Said run(const std::string& line) {
   Said said;
   FILE* pipe = ::popen((line + " 2>&1").c_str(), "r");
@@ -40,7 +40,7 @@ inline std::string read(const std::filesystem::path& path) {
   return text.str();
 }
 
-// One line, which begins with the name of the program that says it.
+// Whether the output is one line that begins with the program's name.
 inline bool one_sentence(const Said& said, const std::string& program) {
   return std::count(said.words.begin(), said.words.end(), '\n') == 1 &&
          said.words.starts_with(program + ": ");

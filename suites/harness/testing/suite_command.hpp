@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a real suite as a user types it, and a folder of the test's own.
+// For tests: a real suite as a user types it, and a private folder.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ class SuiteInAShell : public testing::Test {
   static Said suite(const std::string& options) {
     return run(CUBED_SPHERE_SWE_BINARY " " + options);
   }
-  // Refused with usage's exit code, in one sentence with these words in it.
+  // Expects the exit code for wrong usage, and one sentence with these words in it.
   static void expect_usage(const Said& said, const std::string& words = "",
                            std::source_location where = std::source_location::current()) {
     const testing::ScopedTrace trace(where.file_name(), static_cast<int>(where.line()), "here");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: recordings made by hand, verb by verb, on a clock that is given.
+// For tests: recordings made by hand, verb by verb, on a given clock.
 #pragma once
 
 #include <deque>
@@ -12,7 +12,7 @@ namespace holdfast {
 
 inline constexpr double us = 1e-6;
 
-// A device of which each verb takes one microsecond of the host, and kernels what they are told.
+// A device on which each verb takes one microsecond of host time, and kernels the given time.
 class Synthetic {
  public:
   static constexpr double verb_seconds = us;
@@ -27,7 +27,7 @@ class Synthetic {
             .architecture = architecture(90)};
   }
 
-  // Also moves the clock on.
+  // Also advances the clock.
   Activity& verb(Activity::Kind kind, const std::string& name) {
     data.recorded.activities.push_back({.kind = kind,
                                         .name = name,
@@ -39,7 +39,7 @@ class Synthetic {
     return data.recorded.activities.back();
   }
 
-  // Work of the device from `begin` to `end`, enqueued now.
+  // Device work from `begin` to `end`, enqueued now.
   DeviceSlice& slice(Activity::Kind kind, const std::string& name, double begin, double end) {
     (void)verb(kind, name);
     return enqueue(kind, name, begin, end);

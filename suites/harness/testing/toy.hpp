@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For the tests of the harness: a computation on the host that counts to ten times its steps, and
-// what can go wrong with one.
+// its possible faults.
 #pragma once
 
 #include <functional>
