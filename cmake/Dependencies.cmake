@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the project builds with. bootstrap.sh installs all of it; nothing is downloaded here.
+# The project's dependencies. bootstrap.sh installs all of them; nothing is downloaded here.
 
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
@@ -22,7 +22,7 @@ add_library(holdfast_re2 INTERFACE)
 target_include_directories(holdfast_re2 SYSTEM INTERFACE ${HOLDFAST_RE2_INCLUDE})
 target_link_libraries(holdfast_re2 INTERFACE ${HOLDFAST_RE2})
 
-# FFTW and OpenBLAS in their OpenMP builds: OpenBLAS's own threads beside OpenMP's are 10-30 times slower.
+# The OpenMP builds of FFTW and OpenBLAS: OpenBLAS's own threads beside OpenMP's are 10-30 times slower.
 find_path(HOLDFAST_FFTW_INCLUDE fftw3.h REQUIRED)
 find_library(HOLDFAST_FFTW fftw3 REQUIRED)
 find_library(HOLDFAST_FFTWF fftw3f REQUIRED)
@@ -50,7 +50,7 @@ endforeach()
 cmake_path(GET HOLDFAST_CUDA_INCLUDE PARENT_PATH holdfast_cuda_root)
 foreach(library cudart nvrtc nvJitLink cublas cufft)
   string(TOUPPER HOLDFAST_${library} variable)
-  # Wheels hold libnvrtc.so.13 and no libnvrtc.so.
+  # Wheels have libnvrtc.so.13, but no libnvrtc.so.
   find_library(${variable} NAMES ${library} lib${library}.so.13 lib${library}.so.12
                HINTS ${holdfast_cuda_root} PATH_SUFFIXES lib64 lib NO_DEFAULT_PATH)
   if(NOT ${variable})
@@ -75,7 +75,7 @@ else()
   # serves what a library opens.
   target_link_options(holdfast_cuda INTERFACE -Wl,--disable-new-dtags)
 
-  # CUPTI is optional too, and opened at run time only where a GPU is recorded: the build needs its headers alone.
+  # CUPTI is optional too, and opened at run time only when a GPU is recorded: the build needs only its headers.
   find_path(HOLDFAST_CUPTI_INCLUDE cupti.h HINTS ${HOLDFAST_CUDA_INCLUDE} ${holdfast_cuda_root}/extras/CUPTI/include
             NO_DEFAULT_PATH)
   set(holdfast_cupti_version 0)
@@ -83,7 +83,7 @@ else()
     file(STRINGS ${HOLDFAST_CUPTI_INCLUDE}/cupti_version.h holdfast_cupti_line REGEX "^#define CUPTI_API_VERSION [0-9]+")
     string(REGEX MATCH "[0-9]+" holdfast_cupti_version "${holdfast_cupti_line}")
   endif()
-  # The layout of its records is CUDA 13's.
+  # Its records are laid out as in CUDA 13.
   if(holdfast_cupti_version GREATER_EQUAL 130000)
     set(HOLDFAST_CUPTI TRUE)
     target_include_directories(holdfast_cuda SYSTEM INTERFACE ${HOLDFAST_CUPTI_INCLUDE})

@@ -10,14 +10,14 @@ include(${CMAKE_CURRENT_LIST_DIR}/bundle.cmake)
 # Several sources of one library or test binary are compiled as one: what they include is read and instantiated once.
 option(HOLDFAST_UNITY "Compile up to eight sources of a target as one" ON)
 
-# A name shadows that of another file only where both are compiled as one.
+# A name can only shadow that of another file if both are compiled as one.
 add_library(holdfast_warnings INTERFACE)
 target_compile_options(
   holdfast_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion
                               $<IF:$<AND:$<BOOL:${HOLDFAST_UNITY}>,$<CXX_COMPILER_ID:GNU>>,-Wshadow=local,-Wshadow>)
 
-# ccache where it is installed; a build without it is the same build. Another copy of the tree takes what this one has
-# compiled, from wherever it stands.
+# Uses ccache where it is installed, which does not change the build. Other copies of the tree share what this one has
+# compiled, wherever they lie.
 find_program(HOLDFAST_CCACHE ccache)
 mark_as_advanced(HOLDFAST_CCACHE)
 if(HOLDFAST_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -29,7 +29,7 @@ if(HOLDFAST_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 
-# What the build is made of. Each suite's binary waits for it, so that a hash beside it is never an older one's.
+# The hash of the build's content. Each suite's binary waits for it, so that the hash beside it is never outdated.
 add_custom_target(
   holdfast_content ALL
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR}
@@ -37,7 +37,7 @@ add_custom_target(
   BYPRODUCTS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/content.json
   COMMENT "Hashing the content of kernels, suites, cmake and the CMake files beside them")
 
-# What most tests include, compiled once; with OpenMP, which the compiler holds to be another language.
+# Headers that most tests include, compiled once; with OpenMP, because the compiler treats it as another language dialect.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "")
 add_library(holdfast_test_headers OBJECT ${PROJECT_BINARY_DIR}/test_headers.cpp)
 target_link_libraries(holdfast_test_headers PRIVATE GTest::gmock GTest::gtest nlohmann_json::nlohmann_json
@@ -56,8 +56,8 @@ function(holdfast_add_library name)
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${HOLDFAST_UNITY} UNITY_BUILD_MODE BATCH)
 endfunction()
 
-# holdfast_hold_gpu(<test>...): one of them at a time, on the GPU that CTest has for it where it was told of several. They
-# start by ${HOLDFAST_ON_GPU}, which makes that one the only one that they see.
+# holdfast_hold_gpu(<test>...): these tests run one at a time, on the GPU that CTest assigns if it knows of several. They
+# start through ${HOLDFAST_ON_GPU}, which makes that GPU the only visible one.
 set(HOLDFAST_ON_GPU ${CMAKE_CURRENT_LIST_DIR}/on_gpu.sh)
 function(holdfast_hold_gpu)
   set_tests_properties(${ARGV} PROPERTIES RESOURCE_LOCK gpu RESOURCE_GROUPS gpus:1)
@@ -65,11 +65,11 @@ endfunction()
 
 # holdfast_add_tests(<name> FILES <file>_test.cpp... [USES <library>...] [NEEDS <program>...] [LABELS <label>...]
 # [DEFINITIONS <definition>...] [ENVIRONMENT <variable>=<value>...] [TIMEOUT <seconds>] [SERIAL] [FAST] [APART] [NIGHTLY]):
-# one test binary, registered with CTest under its name; label `unit` unless others are given. What a test NEEDS is built
-# before it and told to it by path: `fake_suite` is FAKE_SUITE_BINARY. Tests are compiled to be compiled soon; FAST are
-# those whose claim is speed, or that compute for long. APART: each file by itself, where files define the same device
-# code. NIGHTLY: those of its tests whose names begin so run as <name>.nightly, and only there. Label `threads`, beside
-# `unit`: preset tsan builds and runs it. Label `gpu`: it holds one.
+# one test binary, registered with CTest under its name; label `unit` unless others are given. Programs that it NEEDS are
+# built before it, and passed by path: `fake_suite` as FAKE_SUITE_BINARY. Tests are optimized for compile time; FAST ones,
+# whose claim is speed or that compute for long, for run time. APART: each file is compiled by itself, because several
+# define the same device code. NIGHTLY: tests whose names begin so run as <name>.nightly, and only there. Label `threads`,
+# beside `unit`: preset tsan builds and runs it. Label `gpu`: it holds the GPU.
 function(holdfast_add_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;FAST;APART;NIGHTLY" "TIMEOUT" "FILES;USES;NEEDS;LABELS;DEFINITIONS;ENVIRONMENT")
   if(NOT arg_LABELS)
@@ -109,8 +109,8 @@ function(holdfast_add_tests name)
   else()
     add_test(NAME ${name} COMMAND ${command})
   endif()
-  # Compiled programs are cached in the build folder: a test neither profits from nor fills its user's cache. Threads that
-  # spin at barriers make tests that share cores 10 to 30 times slower.
+  # Compiled programs are cached in the build folder: a test neither uses nor fills the user's cache. Threads that spin at
+  # barriers make tests that share cores 10 to 30 times slower.
   if(HOLDFAST_THREADS_ENVIRONMENT)
     math(EXPR arg_TIMEOUT "4 * ${arg_TIMEOUT}")
   endif()
@@ -146,9 +146,9 @@ function(holdfast_embed folder)
   set(${folder}_sources ${generated} PARENT_SCOPE)
 endfunction()
 
-# holdfast_add_isa_objects(<name> FILE...): what is hot, compiled once per instruction set, each in its own namespace
-# HOLDFAST_ISA; sets ${<name>_objects}. The x86-64-v3 objects come first: where both hold the same inline function, the
-# linker keeps the first, which every supported machine can run.
+# holdfast_add_isa_objects(<name> FILE...): hot code, compiled once per instruction set, each in its own namespace
+# HOLDFAST_ISA; sets ${<name>_objects}. The x86-64-v3 objects come first: if both define an inline function, the linker
+# keeps the first, which every supported machine can run.
 function(holdfast_add_isa_objects name)
   set(objects "")
   foreach(level v3 v4)
@@ -179,9 +179,8 @@ function(holdfast_add_workload name)
 endfunction()
 
 # holdfast_add_suite(<name> SOURCES <file>... [USES <library>...] [DEVICES <device>...]): the binary <name> with its list of
-# cases beside it, and per device a run and its verdict, of the gate tier and, at night, of the full one and of other
-# architectures. A device that
-# this build has not is left out here; HOLDFAST_REQUIRE turns that into an error.
+# cases beside it, and per device a run and a verdict for the gate tier and, at night, for the full tier and other
+# architectures. A device that this build does not have is left out here; HOLDFAST_REQUIRE turns that into an error.
 function(holdfast_add_suite name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;USES;DEVICES")
   add_executable(${name} ${arg_SOURCES})
@@ -216,7 +215,7 @@ function(holdfast_add_suite name)
       set(kind gpu)
     endif()
     set(part perf.${name}.${device})
-    # No clock has a part in the counts of instructions, so they tell on the busiest machine.
+    # Instruction counts do not depend on a clock, so they are reliable on the busiest machine.
     set(counting "")
     if(kind STREQUAL "host")
       set(counting --count-instructions-if-possible)
@@ -241,7 +240,7 @@ function(holdfast_add_suite name)
     endif()
     set_property(GLOBAL APPEND PROPERTY HOLDFAST_PARTS ${name}:${device})
     set_property(GLOBAL APPEND PROPERTY HOLDFAST_CHECKS ${part}.check)
-    # On a GPU the bundle's tour takes it, family by family.
+    # On a GPU the bundle's tour runs the full tier, family by family.
     if(NOT kind STREQUAL "gpu")
       holdfast_add_full_tier(${part} ${name} ${device} ${kind})
     endif()
@@ -251,8 +250,8 @@ function(holdfast_add_suite name)
   endforeach()
 endfunction()
 
-# holdfast_add_other_architectures(<suite> <device>): every night the gate tier compiled for the architectures before and
-# behind the one that gates. They have bounds and no baselines.
+# holdfast_add_other_architectures(<suite> <device>): compiles the gate tier every night for the architectures before and
+# after the one that gates. They have bounds but no baselines.
 function(holdfast_add_other_architectures name device)
   set(results ${PROJECT_BINARY_DIR}/results-architectures)
   set(baselines ${PROJECT_SOURCE_DIR}/baselines)
@@ -272,8 +271,8 @@ function(holdfast_add_other_architectures name device)
   endforeach()
 endfunction()
 
-# holdfast_add_full_tier(<part> <suite> <device> <kind>): every night all cases, the larger ones too, which have bounds and
-# no baselines. Results lie apart from those of the gate tier, which they would replace.
+# holdfast_add_full_tier(<part> <suite> <device> <kind>): runs all cases every night, including the larger ones, which have
+# bounds but no baselines. Results are kept apart from those of the gate tier, which they would replace.
 function(holdfast_add_full_tier part name device kind)
   set(results ${PROJECT_BINARY_DIR}/results-full)
   set(baselines ${PROJECT_SOURCE_DIR}/baselines)
@@ -282,18 +281,18 @@ function(holdfast_add_full_tier part name device kind)
   add_test(NAME ${part}.full.check
            COMMAND holdfast check ${results} --only=${name} --device=${device} --undecided=warn
                    --baselines=${baselines} --policy=${baselines}/policy)
-  # Two cases that take all of their limit, and the others.
+  # Time for two cases that use all of their limit, and for the others.
   set_tests_properties(${part}.full.run PROPERTIES FIXTURES_SETUP ${part}.full TIMEOUT 5400)
   set_tests_properties(${part}.full.check PROPERTIES FIXTURES_REQUIRED ${part}.full TIMEOUT 60)
   set_tests_properties(${part}.full.run ${part}.full.check PROPERTIES LABELS "nightly;${kind};${name}"
                                                                       SKIP_RETURN_CODE 77)
-  # Five processes, each with the limit that it is given.
+  # Five processes, each with its own limit.
   if(kind STREQUAL "host")
     set_tests_properties(${part}.full.run PROPERTIES TIMEOUT 10800 RUN_SERIAL TRUE)
   endif()
 endfunction()
 
-# After all rooms: the whole verdict, the targets, and the tests of what builds them.
+# Called after all rooms: adds the whole verdict, the targets, and the tests of the build tools.
 function(holdfast_finish)
   holdfast_add_verdict()
   holdfast_add_targets()

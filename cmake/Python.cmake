@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The Python of .venv, which cmake/bootstrap.sh makes from reporting/requirements.txt. Nothing else needs its wheels, so
-# that without them only what does need them fails, with a sentence.
+# The Python of .venv, which cmake/bootstrap.sh makes from reporting/requirements.txt. Without its wheels only what
+# needs them fails, with a message.
 
 set(HOLDFAST_PYTHON ${PROJECT_SOURCE_DIR}/.venv/bin/python3)
 if(NOT EXISTS ${HOLDFAST_PYTHON})

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what holdfast builds, tests and draws with, from the distribution and from pinned Python wheels.
-# Running it again installs only what is missing.
+# Installs the tools and libraries that holdfast needs, from the distribution and from pinned Python
+# wheels. Running it again installs only what is missing.
 set -euo pipefail
 
 usage() {
@@ -55,7 +55,7 @@ for package in "${packages[@]}"; do
   [ "$status" = installed ] || missing+=("$package")
 done
 
-# A toolkit of the machine counts as present where the headers that the build asks for are.
+# An installed toolkit counts as present if it has the headers that the build needs.
 has_toolkit() {
   local place header
   for place in "${CUDA_HOME:-/usr/local/cuda}" /usr/local/cuda; do
@@ -72,12 +72,12 @@ wheels_missing() {  # LIST STAMP
   [ "$(cat "$root/.venv/$2" 2> /dev/null)" != "$(sha256sum < "$1")" ]
 }
 
-# CUDA's wheels are wanted where --cuda asks for them and no toolkit is there.
+# CUDA's wheels are needed with --cuda and without a toolkit.
 cuda_wheels_missing() {
   [ $cuda = yes ] && ! has_toolkit && wheels_missing "$root/cmake/cuda-requirements.txt" cuda.stamp
 }
 
-# Wherever device code is compiled, its instructions are counted, by one version of nvdisasm.
+# If device code is compiled, its instructions are counted, by one version of nvdisasm.
 disassembler_missing() {
   { [ $cuda = yes ] || has_toolkit || [ -f "$root/.venv/cuda.stamp" ]; } &&
     wheels_missing "$root/cmake/disassembler-requirements.txt" disassembler.stamp
@@ -120,7 +120,7 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 install_wheels() {  # LIST STAMP
-  # -I: no module of the folder that this is called from stands in for one of Python's.
+  # -I: keeps modules in the current folder from replacing Python's own.
   [ -x "$root/.venv/bin/python3" ] || /usr/bin/python3 -I -m venv "$root/.venv"
   echo "bootstrap: installing the wheels of ${1#"$root"/}"
   "$root/.venv/bin/python3" -I -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \

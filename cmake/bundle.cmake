@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# The bundle: everything that measures and judges in one archive, for machines that run and do not build
+# The bundle: everything that measures and judges in one archive, for machines that run but do not build
 # (cmake/bundle/README.md). `cmake --workflow --preset bundle` makes it.
 
 set(HOLDFAST_BUNDLE_ARCHITECTURES sm_90 sm_100 CACHE STRING "For which a bundle holds compiled programs")
 
-# holdfast_compile_programs(<folder> <suite>...): what the suites compile, so that the first start on a GPU needs no compiler
-# where NVRTC and nvJitLink are these versions. All suites and architectures at once, and again only for a suite or a compiler
-# that has changed. Sets `caches`: the folders, beside each of which a file .done stands when it is filled.
+# holdfast_compile_programs(<folder> <suite>...): compiles the suites' programs, so that the first start on a GPU needs no
+# compiler if NVRTC and nvJitLink have the same versions. All suites and architectures run at once, and again only if a suite
+# or compiler has changed. Sets `caches`: the folders, each with a file .done beside it once it is filled.
 function(holdfast_compile_programs folder)
   set(caches "")
   set(script ${PROJECT_SOURCE_DIR}/cmake/bundle/compile.cmake)
@@ -26,8 +26,8 @@ function(holdfast_compile_programs folder)
   set(caches ${caches} PARENT_SCOPE)
 endfunction()
 
-# holdfast_add_bundle(): the target `bundle`, and the tests that unpack what it packs. After all rooms: it takes every suite
-# that has devices, and every test with the label gpu.
+# holdfast_add_bundle(): the target `bundle`, and the tests that unpack the archive. Called after all rooms: it takes every
+# suite that has devices, and every test with the label gpu.
 function(holdfast_add_bundle)
   if(NOT HOLDFAST_CUDA)
     add_custom_target(bundle COMMAND ${CMAKE_COMMAND} -E echo "no bundle: ${HOLDFAST_CUDA_ABSENT}"
@@ -73,7 +73,7 @@ function(holdfast_add_bundle)
                                         ${HOLDFAST_BUNDLE_ARCHITECTURES})
   set_tests_properties(bundle.pack PROPERTIES FIXTURES_SETUP bundle)
   set_tests_properties(bundle.bare bundle.tour bundle.complete PROPERTIES FIXTURES_REQUIRED bundle)
-  # Packing may compile on all cores. The others work in folders of their own, on one core for the most part.
+  # Packing may compile on all cores. The other tests use folders of their own and mostly one core.
   set_tests_properties(bundle.pack bundle.bare bundle.tour PROPERTIES LABELS slow TIMEOUT 1200)
   set_tests_properties(bundle.pack PROPERTIES RUN_SERIAL TRUE)
   set_tests_properties(bundle.complete PROPERTIES LABELS nightly TIMEOUT 3600 RUN_SERIAL TRUE)

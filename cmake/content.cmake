@@ -38,7 +38,7 @@ if(NOT files)  # an unpacked archive
   endforeach()
 endif()
 
-# Before it becomes a list: one bracket or semicolon more would make it another.
+# Checked before it becomes a list, which brackets and semicolons would change.
 string(REGEX MATCH "[^\n]*[^A-Za-z0-9_./+\n-][^\n]*" odd "${files}")
 if(odd)
   message(FATAL_ERROR "no content can be told: rename or remove ${odd}: "
@@ -50,7 +50,7 @@ list(FILTER files EXCLUDE REGEX "\\.md$|_test\\.(cpp|py|sh)$|^cmake/.*\\.py$")
 list(SORT files)
 set(lines "")
 foreach(file IN LISTS files)
-  if(EXISTS ${SOURCE}/${file})  # what git tracks may have been removed since
+  if(EXISTS ${SOURCE}/${file})  # a tracked file may have been removed
     file(SHA256 ${SOURCE}/${file} hash)
     string(APPEND lines "${hash} ${file}\n")
   elseif(NOT tracked)

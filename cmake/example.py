@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python3 cmake/example.py ROOT BUILD`: the toy workload of cmake/example/ goes through the whole house.
+"""`python3 cmake/example.py ROOT BUILD`: builds and gates the toy workload of cmake/example/.
 
 It is laid into a scratch copy of the tree at BUILD/example, configured as BUILD is. Its suite, its tests and the gate are
 built; the suite is run, accepted and checked, which passes; one more launch is planted, run and checked, which fails.
@@ -19,7 +19,7 @@ LAUNCH = "      kernels_.step(points, u_.data(), other_.data(), n_);\n"
 
 
 def lay_out(root: Path, scratch: Path) -> None:
-    """A copy of the working tree with the toy in it: its files and two lines."""
+    """Copies the working tree and adds the toy: its files and two lines."""
     copy_tree(root, scratch)
     shutil.copytree(root / "cmake/example", scratch, dirs_exist_ok=True)
     for name in EDITED:
@@ -28,7 +28,7 @@ def lay_out(root: Path, scratch: Path) -> None:
 
 
 def calm(document: dict) -> None:
-    """Takes out of results what the machine did to them, so that they can be accepted on the noisiest one."""
+    """Removes the machine's noise from results, so that they can be accepted on the noisiest machine."""
     for one in document["cases"]:
         for metrics in (one["metrics"], *(variant["metrics"] for variant in one["variants"].values())):
             for metric in metrics.values():

@@ -2,9 +2,9 @@
 """Each file includes what it calls: `python3 cmake/includes.py ROOT` names each function that a file calls and that none of
 the files that it includes declares, and exits 1.
 
-Several sources are compiled as one, where another one's header serves; alone, as the fuzzers compile them, they would
-not be compiled. Looked for are functions of ours with names of two words or more, outside of classes, of headers that
-the file may include: a name of one word is too often something else's.
+Several sources are compiled as one, where an include of one serves the others; alone, as for the fuzzers, they would not compile.
+Checked are our own functions with names of two or more words, outside of classes, in headers that the file may include: a name of
+one word too often means something else.
 """
 
 import re
@@ -21,12 +21,12 @@ NO_TYPES = {"return", "throw", "else", "case", "co_return", "co_yield", "new", "
 
 
 def names(pattern: re.Pattern[str], text: str) -> set[str]:
-    """Of functions, and of two words or more."""
+    """The names of functions with two or more words."""
     return {name for name in set(pattern.findall(text)) if "_" in name[1:] and name[0].islower()}
 
 
 def own(name: str, text: str) -> bool:
-    """Whether the file declares the name itself: behind a type, or as something that is no function."""
+    """Whether the file declares the name itself: after a type, or as something other than a function."""
     before = re.findall(rf"(\w+|>)[&*]*\s+{name}\(", text)
     return not set(before) <= NO_TYPES or bool(re.search(rf"(?<![.:>&]){name}\b(?!\()", text))
 

@@ -33,7 +33,7 @@ def floors(house: Path) -> dict[str, int]:
 
 
 def includes(root: Path, text: str) -> list[str]:
-    """In quotes, or in angles what is neither of the system nor of a library."""
+    """Names in quotes, and names in angle brackets that belong neither to the system nor to a library."""
     return [quoted or angled for quoted, angled in INCLUDE.findall(text)
             if quoted or any((root / room / angled).is_file() for room in ROOMS)]
 
@@ -71,7 +71,7 @@ def find(root: Path, place: Path, name: str) -> Path | None:
 
 
 def judge(place: Path, target: Path, houses: dict[Path, dict[str, int]]) -> str:
-    """Why a file may not include another; nothing where it may."""
+    """Why a file may not include another; empty if it may."""
     if is_test(place):
         return ""
     if is_test(target) or target.is_relative_to("baselines/formats"):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `unchanged_runs.py` and `slowdowns.py` share: processes that compute beside what is measured, what was measured before a
-program was stopped, and the table that a page holds of it between two comments, `<!-- NAME: begin -->` and `<!-- NAME: end -->`:
-each row says of when, which processor and which content it is, and stays until it is measured anew."""
+"""Shared by `unchanged_runs.py` and `slowdowns.py`: processes that load the machine, results kept from an interrupted run,
+and the table in a page between two comments, `<!-- NAME: begin -->` and `<!-- NAME: end -->`: each row says when, on which
+processor and for which content it was measured, and stays until it is measured anew."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Generic, Self, TypeVar
 
-# Until whoever started it is gone: a load that outlives a program that was killed bends what comes next.
+# Computes until its parent ends: a load that outlives a killed program would disturb what comes next.
 COMPUTING = "import os, sys\nwhile os.getppid() == int(sys.argv[1]):\n for _ in range(1000000): pass"
 
 
@@ -45,19 +45,19 @@ def content_of(build: Path) -> str:
 
 
 def gate_of(build: Path) -> str:
-    """The hash of the program that measures and judges; it has no part in the content."""
+    """The hash of the program that measures and judges, which is not part of the content."""
     return "sha256:" + hashlib.sha256((build / "bin/holdfast").read_bytes()).hexdigest()
 
 
 def processor() -> str:
-    """This machine's, as baselines name it: `AuthenticAMD-26-2`."""
+    """This machine's processor, as baselines name it: `AuthenticAMD-26-2`."""
     told = Path("/proc/cpuinfo").read_text("utf-8").split("\n\n")[0]
     first = dict(re.split(r"\s*: ?", line, maxsplit=1) for line in told.splitlines())
     return "-".join(first.get(name, "unknown") for name in ("vendor_id", "cpu family", "model"))
 
 
 def provenance(content: str) -> str:
-    """What a row says of where it comes from."""
+    """The origin of a row: date, processor, content."""
     return f"{time.strftime('%Y-%m-%d')}, {processor()}, {content.removeprefix('sha256:')[:12]}"
 
 
@@ -65,7 +65,7 @@ Row = TypeVar("Row")  # a dataclass
 
 
 class Journal(Generic[Row]):
-    """What one gate measured of one content on this processor, a line of JSON each."""
+    """Results of one gate for one content on this processor, a line of JSON each."""
 
     def __init__(self, path: Path, content: str, gate: str, kind: type[Row]) -> None:
         self.path, self.content, self.one_at_a_time = path, content, threading.Lock()
@@ -82,7 +82,7 @@ class Journal(Generic[Row]):
 
 
 def place_of_table(page: Path, name: str) -> tuple[str, str]:
-    """What stands before and after it; ends the program where the page has no place for it."""
+    """The text before and after the table; exits if the page has no place for it."""
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     text = page.read_text("utf-8")
     if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
@@ -96,13 +96,13 @@ def cells_of(row: str) -> list[str]:
 
 
 def processor_of(row: str) -> str:
-    """As provenance() tells it in the row's last cell."""
+    """The processor in the row's last cell, as provenance() writes it."""
     return cells_of(row)[-1].split(", ")[1]
 
 
 def beside_earlier(page: Path, name: str, head: str, rows: list[str], key: int) -> list[str]:
-    """The rows of the table with this head, those that the page had of it before among them: a row replaces the one of the same
-    processor with the same first cells, `key` of them."""
+    """The rows of the table with this head, including those that the page had: a row replaces one of the same processor with
+    the same first `key` cells."""
     before, after = place_of_table(page, name)
     block = page.read_text("utf-8")[len(before): -len(after)]
     begin = block.find(head + "\n")

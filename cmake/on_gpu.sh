@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# on_gpu.sh COMMAND...: runs what needs a GPU on the one that CTest gave it, as `cuda`. With `ctest --resource-spec-file=FILE`
-# CTest gives one of those that `holdfast doctor --ctest-resources=FILE` wrote: the N-th that was visible to it. Without a file
-# the command runs as it is.
+# on_gpu.sh COMMAND...: runs a command on the GPU that CTest assigned to it, as `cuda`. With `ctest --resource-spec-file=FILE`
+# CTest assigns one of those that `holdfast doctor --ctest-resources=FILE` wrote: the N-th that was visible to it. Without a
+# file the command runs unchanged.
 set -euo pipefail
 
 given=${CTEST_RESOURCE_GROUP_0_GPUS:-} # id:1,slots:1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python3 cmake/planted_code.py ROOT BUILD`: slowdowns in real C++, and the gate that finds them without a time to go by.
+"""`python3 cmake/planted_code.py ROOT BUILD`: slowdowns in real C++, which the gate must find without any time.
 
-In a copy of the tree at BUILD/planted_code, configured as BUILD is, two suites are built, run and accepted but for what is
-timed, as on a processor of which nobody accepted a time. Each plant below edits one line, is built and run, and must fail.
+In a copy of the tree at BUILD/planted_code, configured as BUILD is, two suites are built, run and accepted without their times,
+as on a processor for which no time is accepted. Each plant below edits one line, is built and run, and must fail.
 """
 
 import shutil
@@ -21,7 +21,7 @@ COUNTING = ("--processes=1", "--count-instructions")
 class Told(Plant):
     device: str
     cases: str
-    words: tuple[str, ...]  # of the gate's own about it: the metric and which way it went, and the kernel where it tells of one
+    words: tuple[str, ...]  # the gate's own: the metric and its direction, and the kernel if named
 
 
 PLANTS = (
@@ -59,13 +59,13 @@ def accept_as_built(house: House, devices: list[str]) -> None:
 
 
 def is_told(said: str, words: tuple[str, ...]) -> bool:
-    """Whether one thing that blocks is told in all of these."""
+    """Whether one blocking row contains all of these words."""
     blocking = [" ".join(row.split("\n  next ")[0].split()) for row in said.split("(blocking")[1:]]
     return any(all(one in row for one in words) for row in blocking)
 
 
 def find(house: House, plant: Told) -> bool:
-    """Whether the gate blocks it and says so."""
+    """Whether the gate blocks the plant and names it."""
     print(f"--- {plant.what}, in {plant.suite} on {plant.device}", flush=True)
     out = "planted-" + str(PLANTS.index(plant))
     with house.planted(plant):

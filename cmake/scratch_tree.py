@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A copy of the tree with a build of its own, for what edits sources: `example.py`, `planted_code.py` and `slowdowns.py`."""
+"""A copy of the tree with its own build, for tools that edit sources: `example.py`, `planted_code.py` and `slowdowns.py`."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ OWN = ("HOLDFAST_FUZZ_SECONDS", "HOLDFAST_STORE")  # of each build
 
 
 def copy_tree(root: Path, scratch: Path) -> None:
-    """What git lists of the working tree, what it does not ignore, and the tools that bootstrap.sh installed there."""
+    """Copies the files that git lists or does not ignore, and the tools that bootstrap.sh installed."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                             cwd=root, capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
@@ -28,7 +28,7 @@ def copy_tree(root: Path, scratch: Path) -> None:
 
 
 def settings(cache: str) -> list[str]:
-    """What a second build must be told to be configured as the one whose CMakeCache.txt this is."""
+    """Options that configure a second build like the one with this CMakeCache.txt."""
     found = []
     for line in cache.splitlines():
         name, _, value = line.partition("=")
@@ -42,7 +42,7 @@ def settings(cache: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Plant:
-    """One place of a suite's kernels that is made worse."""
+    """One place in a suite's kernels that is made worse."""
 
     what: str
     suite: str
@@ -57,7 +57,7 @@ class House:
         self.environment = os.environ | {"HOLDFAST_CACHE_DIR": str(self.build / "cache")}
 
     def call(self, *command: str | Path, exit_code: int | None = 0) -> str:
-        """What a command said; ends the program where it ended otherwise. None: however it ends."""
+        """Runs a command and returns its output; exits if its code differs. None: any code."""
         print("$", *command, flush=True)
         done = subprocess.run(command, cwd=self.scratch, env=self.environment, text=True, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -71,7 +71,7 @@ class House:
 
     @contextlib.contextmanager
     def planted(self, plant: Plant) -> Iterator[None]:
-        """Built with it; without it afterwards, though not yet built so."""
+        """Builds with the plant; afterwards the source is restored, but not rebuilt."""
         source = self.scratch / "kernels" / plant.suite / plant.file
         as_built = source.read_text("utf-8")
         source.write_text(as_built.replace(plant.line, plant.worse), "utf-8")
@@ -89,7 +89,7 @@ class House:
                          f"--baselines={self.scratch / 'baselines'}", exit_code=exit_code)
 
     def begin(self, like: Path, suites: set[str]) -> None:
-        """Configures it as the build `like` is. The gate refuses rules of suites that a build does not have."""
+        """Configures it like the build `like`. The gate refuses rules of suites that a build does not have."""
         for policy in (self.scratch / "baselines/policy").glob("*.json"):
             if policy.stem not in {"common", *suites}:
                 policy.unlink()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cmake --build build/release --target slowdowns`, or `python3 cmake/slowdowns.py BUILD [options]`: what a comparison with a
-base finds on a machine of which no time was accepted.
+"""`cmake --build build/release --target slowdowns`, or `python3 cmake/slowdowns.py BUILD [options]`: which slowdowns a comparison
+with a base finds on a machine without accepted times.
 
 In a copy of the tree at BUILD/slowdowns, configured as BUILD is, two suites are built: the base. Each plant below edits one
 place, is built, and goes through what `cmake --workflow --preset compare` does of four cases: `holdfast run --beside=BASE`, then
@@ -38,7 +38,7 @@ from scratch_tree import House, Plant, copy_tree
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "slowdowns"  # of the tables in the page
 SWE, KDE = "cubed_sphere_swe", "clusterless_kde"
-# The first is that whose time is told.
+# The first is the one whose time is reported.
 CASES = {
     SWE: ("rk4_step/n:48/f64", "rhs/n:24/f64", "rhs/n:48/f64", "divergence/n:48/f64"),
     KDE: ("decode/size:medium/data:profile/f32", "decode/size:small/data:profile/f32", "encode/size:small/data:profile/f32",
@@ -46,7 +46,7 @@ CASES = {
 }
 GOES_TO_FIND = 5  # percent: what is as slow or slower must be found
 LOADS = (1, 4)  # processes beside an unchanged build, in turn
-BUSY = 4  # processes beside a lock, which costs little where the threads that want it take turns on one CPU
+BUSY = 4  # processes beside a lock, which costs little if the threads that want it take turns on one CPU
 
 
 def some_rows_twice(step: int) -> tuple[str, str, str]:
@@ -90,7 +90,7 @@ PLANTS = (
 
 @dataclass
 class Comparison:
-    what: str  # was planted; empty where nothing was
+    what: str  # was planted; empty for an unchanged build
     number: int
     suite: str
     load: int
@@ -112,7 +112,7 @@ def base_of(house: House) -> Path:
 
 
 def compare(house: House, what: str, number: int, suite: str, load: int) -> Comparison:
-    """The build as it is beside the base."""
+    """Compares the current build with the base."""
     begin = time.monotonic()
     out = house.build / "compared"
     shutil.rmtree(out, ignore_errors=True)

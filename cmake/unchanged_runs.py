@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cmake --build build/release --target unchanged-runs`, or `python3 cmake/unchanged_runs.py BUILD [options]`: what the gate
-says of code that did not change.
+"""`cmake --build build/release --target unchanged-runs`, or `python3 cmake/unchanged_runs.py BUILD [options]`: the gate's
+verdicts on unchanged code.
 
-Each suite is measured and accepted once on the quiet machine, then measured and judged again and again beside so many others
-that compute: on host processes that do nothing else, on cuda-dry other runs at the same time, too, which on host would take
-turns. The exits stand in a table of baselines/README.md, where rows of what is not measured now stay. What was measured of this
-build is kept in BUILD/unchanged, so that a run that was stopped goes on; --again forgets it.
+Each suite is measured and accepted once on the quiet machine, then measured and judged repeatedly under load: on host beside
+processes that only compute, on cuda-dry also beside other runs, which on host would take turns. The exit codes go into a table of
+baselines/README.md, where rows that are not measured now stay. Results for this build are kept in BUILD/unchanged, so that an
+interrupted run continues; --again forgets them.
 
   python3 cmake/unchanged_runs.py build/release                                    the whole table: hours on two cores
   python3 cmake/unchanged_runs.py build/release --device=host --loads=0,4 --runs=3 --suites=galaxy_shear
@@ -67,19 +67,19 @@ class Run:
     few: bool
     suite: str
     number: int
-    exit: int  # of `run` where that failed, else of `check`
+    exit: int  # of `run` if that failed, else of `check`
     undecided: int  # values, whether they block or only warn
-    on_shared_cores: int  # of these, where others computed on the other halves of the cores
+    on_shared_cores: int  # of these, while others used the other halves of the cores
     blocking: list[str]  # what blocked,
-    blocking_on_own_cores: int  # and how much of it no others can explain
+    blocking_on_own_cores: int  # and how many of those other work cannot explain
     seconds: float
-    judged: int  # times and ratios that were held against something,
+    judged: int  # times and ratios that were compared with something,
     ratios: int  # the ratios among them,
     undecided_ratios: int  # and those that were left undecided
 
 
 def judged_rows(verdict: dict) -> list[dict]:
-    """Times and ratios that were held against something, or would have been."""
+    """Times and ratios that were compared with something, or would have been."""
     return [row for row in verdict["rows"] if row["kind"] in ("time", "ratio") and (row.get("standard") or row["verdict"] == "NOISY")]
 
 
@@ -100,12 +100,12 @@ def count_noisy(rows: list[dict]) -> int:
 
 
 def is_on_shared_cores(row: dict) -> bool:
-    """Undecided, because a hypervisor gave the other halves of the cores to somebody: a load that was not asked for."""
+    """Undecided because other guests used the other halves of the cores: a load that was not asked for."""
     return row["verdict"] == "NOISY" and "cores" in row.get("evidence", {})
 
 
 class House:
-    """A build, what was accepted for these runs, and what was measured so far."""
+    """A build, the baselines accepted for these runs, and the results so far."""
 
     def __init__(self, build: Path, out: Path, again: bool) -> None:
         self.build, self.out = build, out
@@ -135,7 +135,7 @@ class House:
         return [f"--baselines={self.baselines}", f"--lists={self.build / 'bin'}"]
 
     def accept(self, device: str, suite: str) -> bool:
-        """Once, as the gate accepts: quiet, whole, right. False where the machine has no such device."""
+        """Accepts once, under the gate's own conditions: quiet, complete, correct. False if the machine has no such device."""
         stamp = self.baselines / f"{device}.{suite}.accepted"
         if stamp.is_file():
             return True
@@ -154,7 +154,7 @@ class House:
                 stamp.touch()
                 return True
             if measured.returncode == 0:
-                earlier.append(results)  # what is noisy in one run is not in another
+                earlier.append(results)  # what is noisy in one run may not be in another
             words = (measured.stderr + accepted.stderr).strip()
             print(f"  attempt {attempt} of 5: {words.splitlines()[-1] if words else 'refused'}", flush=True)
         fail(f"{suite} on {device} could not be accepted: {words}", 3)
@@ -219,10 +219,10 @@ def carry_out_task(house: House, task: Task, progress: Progress) -> None:
 
 
 def at_once(house: House, load: int, tasks: list[Task], progress: Progress) -> None:
-    """Each is what computes beside the others; once none is left to begin, processes that only compute take their place."""
+    """Runs tasks at once, each the load of the others; when no more are left, processes that only compute take their place."""
     workers = min(load + 1, len(tasks))
     left = queue.SimpleQueue()
-    for task in sorted(tasks, key=lambda one: one.number / one.plan.runs):  # of all kinds at any time
+    for task in sorted(tasks, key=lambda one: one.number / one.plan.runs):  # mixes all kinds
         left.put(task)
     with Load(load + 1 - workers) as busy, ThreadPoolExecutor(workers) as pool:
 
@@ -320,7 +320,7 @@ def main() -> None:
         write_rows(given.readme, done, house.journal.content)
     bad = sum(run.exit in (1, 2, 3) for run in done)
     quiet = [run for run in done if run.load == 0]
-    # What only warns fails nobody's change, and what others did on the same cores is no load 0.
+    # Warnings fail no change, and other work on the same cores is not load 0.
     open_ones = sum(run.exit == 4 and run.blocking_on_own_cores > 0 for run in quiet)
     print(f"{len(done)} runs of unchanged code: {bad} that ended in 1, 2 or 3; at load 0 {sum(run.exit == 4 for run in quiet)} of "
           f"{len(quiet)} that ended in 4, {open_ones} of them on cores of their own, and {undecided(quiet)} times and ratios "

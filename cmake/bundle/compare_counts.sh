@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Holds what CUPTI counted against the ledger. CUPTI counts from a computation's construction on, the ledger's row in a
-# profile is of one step: so each case is profiled twice, over fewer and over more steps, and the difference is compared.
+# Compares CUPTI's counts with the ledger. CUPTI counts from a computation's construction on, but the ledger's row in a
+# profile covers one step: so each case is profiled twice, with fewer and with more steps, and the differences are
+# compared.
 set -euo pipefail
 
 usage() {
@@ -24,19 +25,19 @@ fail() {
   exit 2
 }
 
-# The number behind a name, within what is given.
+# The number after a name in the text.
 number() {  # TEXT NAME
   [[ $1 =~ \"$2\":\ ([0-9]+)[,[:space:]}] ]] || fail "$file has no whole number \"$2\""
   echo "${BASH_REMATCH[1]}"
 }
 
-# The object behind a name; it may hold no other.
+# The object after a name; it must not contain another.
 object() {  # TEXT NAME
   [[ $1 =~ \"$2\":\ \{([^{}]*)\} ]] || fail "$file has no object \"$2\""
   echo "${BASH_REMATCH[1]} "
 }
 
-# Sets `now` to what one document says; returns 1 where its device counted nothing.
+# Sets `now` from one document; returns 1 if its device counted nothing.
 declare -A now
 read_profile() {  # FILE
   local document counts name
@@ -64,7 +65,7 @@ differs() {  # WHAT CUPTI LEDGER
   differing=$((differing + 1))
 }
 
-# Over the additional steps; `seen` by CUPTI, `told` by the ledger.
+# Compares the additional steps; `seen` is CUPTI's count, `told` the ledger's.
 compare() {
   local steps=$((now[steps] - fewer[steps])) seen told way
   [ "$steps" -gt 0 ] || fail "$file has ${now[steps]} steps, its counterpart ${fewer[steps]}: the second must have more"
@@ -81,7 +82,7 @@ compare() {
     told=$((steps * ${now[${way}_bytes]}))
     [ $seen -eq $told ] || differs "bytes copied $way in $steps steps" $seen $told
   done
-  # Copies on the device are summed over the verbs that a profile holds, and of very many it holds not all.
+  # Copies on the device are summed over the verbs in a profile, which does not hold all of them if there are many.
   seen=$((now[copied_bytes_d2d] - fewer[copied_bytes_d2d]))
   told=$((now[d2d_bytes] - fewer[d2d_bytes]))
   if [ $((now[dropped] + fewer[dropped])) -gt 0 ]; then

@@ -2,8 +2,9 @@
 # cmake -DSUITE=<binary> -DARCHITECTURE=sm_90 -DCACHE=<folder> -DDONE=<file> -P compile.cmake
 # Fills <folder> with the programs that a suite's cases need on the architecture, and nothing older; touches <file>.
 
-# Cases that compile nothing of their own, and take most of the time: those that time a first call keep no program, and the
-# largest sizes share theirs with smaller ones. Every night complete_test.sh runs all cases and finds no program missing.
+# Cases that compile no program of their own but take most of the time: those that time a first call keep no program, and
+# the largest sizes share theirs with smaller ones. Every night complete_test.sh runs all cases and checks that no program
+# is missing.
 set(left_out "/compile/first_|/scale:1/|/n:(384|768)/")
 
 file(REMOVE_RECURSE ${CACHE})

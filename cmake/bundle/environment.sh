@@ -5,7 +5,7 @@
 
 holdfast_bundle=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-# Where CUDA may be, most wanted first.
+# Where CUDA may be, by priority.
 holdfast_cuda_roots() {
   local python
   [ -z "${CUDA_HOME:-}" ] || echo "$CUDA_HOME"
@@ -23,7 +23,7 @@ holdfast_cuda_folders() {  # ROOT
   done
 }
 
-# The libraries of the standard input that are in none of the folders.
+# Those libraries named on the standard input that are in none of the folders.
 holdfast_lacks() {  # FOLDER...
   local library folder
   while read -r library; do
@@ -51,7 +51,7 @@ holdfast_find_cuda() {
     fi
     nearest=${nearest:-" ($root lacks ${missing//$'\n'/, })"}
   done < <(holdfast_cuda_roots)
-  # The loader may know better, by its own configuration.
+  # The loader may find them through its own configuration.
   missing=$(ldd "$holdfast_bundle"/tests/* | grep 'not found') || return 0
   echo "there is no complete CUDA 13 in$looked$nearest: install its toolkit or its Python wheels, or set CUDA_HOME;" \
     "needed are" "$(tr '\n' ' ' < "$holdfast_bundle/lib/cuda-libraries")" >&2
@@ -60,6 +60,6 @@ holdfast_find_cuda() {
 
 export PATH=$holdfast_bundle/bin:$PATH
 export HOLDFAST_CACHE_DIR=${HOLDFAST_CACHE_DIR:-$holdfast_bundle/cache}
-export holdfast_cuda=''  # the root of what was found
+export holdfast_cuda=''  # the root of the CUDA that was found
 export holdfast_libraries_before=${LD_LIBRARY_PATH:-}
 holdfast_find_cuda

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# The terms that packed code comes under, as the distribution wrote them down, and where its source is.
+# The licences of packed code, as the distribution records them, and the location of its source.
 
-# What the programs are built with and no library shows: headers alone, or linked into them.
+# Built into the programs without a shared library: header-only, or linked statically.
 set(built_in nlohmann-json3-dev libprotozero-dev googletest libbenchmark-dev libboost-context-dev)
 
-# package_of(<out> <file>): the package that a file of this system belongs to; empty where none does.
+# package_of(<out> <file>): the package that a file of this system belongs to; empty if none.
 function(package_of out file)
-  string(REGEX REPLACE "^/usr" "" unmerged ${file})  # what some packages still call it
+  string(REGEX REPLACE "^/usr" "" unmerged ${file})  # the path that some packages still record
   execute_process(COMMAND dpkg-query --search ${file} ${unmerged} OUTPUT_VARIABLE owner ERROR_QUIET)
   string(REGEX MATCH "^[^:,\n]+" package "${owner}")
   set(${out} "${package}" PARENT_SCOPE)
 endfunction()
 
-# install_notice(<root> <package>): its terms into licences/<package>, its source's name and version into licences/SOURCES.
+# install_notice(<root> <package>): its licence into licences/<package>, its source's name and version into
+# licences/SOURCES.
 function(install_notice root package)
   set(notice /usr/share/doc/${package}/copyright)
   execute_process(COMMAND dpkg-query --show "--showformat=\${source:Package}=\${source:Version}" ${package}

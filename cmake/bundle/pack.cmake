@@ -10,14 +10,14 @@ set(newest_glibc 2.36)
 set(root ${PLACE}/${NAME})
 set(archive ${PLACE}/${NAME}.tar.gz)
 
-# Every machine has the C library; the driver and CUDA are the target's own.
+# Not packed: every machine has the C library, and the driver and CUDA are the target's own.
 set(of_glibc "^(ld-linux-x86-64|lib(c|m|mvec|dl|pthread|rt|util|resolv|anl))\\.so")
 set(opened_at_run_time libcublas.so.13 libcublasLt.so.13)
 set(of_cuda "^lib(cuda|cudart|nvrtc|nvJitLink|cublas|cublasLt|cufft|cupti|nvidia-[a-z]+)\\.so")
 
 include(${CMAKE_CURRENT_LIST_DIR}/notices.cmake)
 
-# run(<what it does> COMMAND...): fails with the command's words. The output is in `said`.
+# run(<what it does> COMMAND...): fails with the command's output. The output is in `said`.
 macro(run doing)
   execute_process(${ARGN} OUTPUT_VARIABLE said ERROR_VARIABLE complaints RESULT_VARIABLE failed)
   if(failed)
@@ -34,7 +34,7 @@ function(install_programs)
     file(COPY ${BUILD}/bin/${suite}.list.json DESTINATION ${root}/bin)
   endforeach()
   file(COPY ${SOURCE}/baselines/devices DESTINATION ${root}/baselines)
-  # A rule of a suite that is not packed matches nothing.
+  # Rules of suites that are not packed would match nothing.
   list(TRANSFORM SUITES REPLACE "(.+)" "${SOURCE}/baselines/policy/\\1.json" OUTPUT_VARIABLE policies)
   file(COPY ${SOURCE}/baselines/policy/common.json ${policies} DESTINATION ${root}/baselines/policy)
   if(EXISTS ${SOURCE}/baselines/aliases.json)
@@ -44,13 +44,13 @@ function(install_programs)
   set(here ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
   file(COPY ${here}/run.sh ${here}/tour ${here}/environment.sh ${here}/compare_counts.sh ${here}/README.md
        DESTINATION ${root})
-  # Device code, to work on where it runs (HOLDFAST_SOURCES), and the formulations that are timed beside it.
+  # Device code, to be edited where it runs (HOLDFAST_SOURCES), and the formulations that are timed beside it.
   file(COPY ${SOURCE}/kernels DESTINATION ${root} FILES_MATCHING REGEX "\\.(cu|cuh|hpp|md)$")
   file(COPY ${SOURCE}/suites/side_by_side DESTINATION ${root} FILES_MATCHING REGEX "\\.(py|md)$" PATTERN "*_test.py" EXCLUDE
        PATTERN "__pycache__" EXCLUDE)
 endfunction()
 
-# The loader's own answer, of the programs as they were built; of CUDA's libraries only the names are packed.
+# Dependencies as the loader resolves them for the programs as built; of CUDA's libraries only the names are packed.
 function(install_libraries)
   set(cuda "")
   foreach(program IN LISTS PROGRAMS)
@@ -81,7 +81,7 @@ function(install_libraries)
   file(WRITE ${root}/lib/cuda-libraries "${cuda}\n")
 endfunction()
 
-# A symbol of a newer C library than the oldest supported machine has would stop a program from starting there.
+# A symbol version that the oldest supported C library lacks would keep a program from starting there.
 function(check_glibc)
   file(GLOB files ${root}/bin/* ${root}/tests/* ${root}/lib/*.so*)
   list(FILTER files EXCLUDE REGEX "\\.json$")
@@ -98,7 +98,7 @@ function(check_glibc)
   endforeach()
 endfunction()
 
-# What the suites compiled (compile.cmake).
+# Packs the programs that the suites compiled (compile.cmake).
 function(fill_cache)
   foreach(cache IN LISTS CACHES)
     file(COPY ${cache}/ DESTINATION ${root}/cache)

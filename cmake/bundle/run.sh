@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Takes the tour: everything that holdfast can say about one machine, step by step, what is worth most first. A step that
-# fails, or does not end in its time, stops none of the later ones; a call that is killed loses the step that it was in.
+# Takes the tour: everything that holdfast can measure on one machine, step by step, the most valuable first. A step that
+# fails or exceeds its time stops none of the later ones; a call that is killed loses only the step that it was in.
 # shellcheck disable=SC2015,SC2317  # a && b || fail; what a trap calls
 set -uo pipefail
 
@@ -101,9 +101,9 @@ fi
 # shellcheck source=cmake/bundle/environment.sh
 . "$bundle/environment.sh" || fail "without CUDA 13's libraries no suite can start (see above)"
 
-# Seconds that the last step's archive took are set aside for the next.
+# Seconds that the last archive took, reserved for the next.
 closing=1
-keep() {  # [STEP]: that has just left something
+keep() {  # [STEP]: that has just left results
   local begin=$SECONDS
   write_summary
   [ -n "$archive" ] || return 0
@@ -128,10 +128,10 @@ else
 fi
 echo "$device $quick" > "$out/logs/options"
 
-# A bundle may lie where nobody can write: what is compiled here goes to the results.
+# A bundle may lie on a read-only file system: what is compiled here goes to the results.
 if [ ! -d "$out/cache" ]; then
   cp -r "$bundle/cache" "$out/cache" || fail "cannot copy the cache to $out"
-  chmod -R go-w "$out/cache" # a cache that others can write to is none
+  chmod -R go-w "$out/cache" # a cache that others can write to is not used
 fi
 export HOLDFAST_CACHE_DIR=$out/cache bundle out device quick
 
@@ -200,7 +200,7 @@ while read -r name share of_case what; do
   else
     echo " (at most $limit s; $room are left)" >&2
     take "$name" $limit "${case_limit:-$of_case}"
-    # A device that is not there ends a tour.
+    # Without the device the tour ends.
     read -r _ status _ < "$out/logs/$name.txt"
     [ "$name $status" != "smoke skipped" ] || break
   fi

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Adds judged results to the history on its branch:
 #   cmake/ci/append.sh RESULTS [STORE]
-# HOLDFAST is the command, HISTORY_REMOTE where the branch is (default: origin), HISTORY_BRANCH what was measured.
+# HOLDFAST is the command, HISTORY_REMOTE the branch's remote (default: origin), HISTORY_BRANCH the measured branch.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 results=${1:?name the results root, e.g. build/release/results}

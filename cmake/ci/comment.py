@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts the verdict of a check on its pull request: one comment, which later checks of it replace.
+"""Puts the verdict of a check on its pull request, as one comment that later checks update.
 
-Run by the workflow `comment`, which may write to pull requests and for that reason trusts nothing of
-what the check produced: the pull request comes from the event, the artifact is text to be quoted."""
+Run by the workflow `comment`, which may write to pull requests and therefore trusts nothing that the
+check produced: the pull request comes from the event, and the artifact is quoted as text."""
 
 import io
 import json
@@ -22,18 +22,18 @@ ARTIFACT = "holdfast"
 VERDICT = "results/verdict.md"
 LARGEST_ARCHIVE = 200 << 20
 LARGEST_VERDICT = 1 << 20
-LONGEST = 60_000  # of 65 536 characters that a comment may have
+LONGEST = 60_000  # of the 65 536 characters that a comment may have
 PER_PAGE = 100
-# What zipfile raises at an archive that somebody made by hand: encrypted, of another method, cut short.
+# What zipfile raises for a crafted archive: encrypted, an unknown method, truncated.
 UNREADABLE = (KeyError, RuntimeError, EOFError, zlib.error, zipfile.BadZipFile)
 
 
 class Nothing(Exception):
-    """There is nothing to comment, and why: that is no failure."""
+    """Why there is nothing to comment, which is no failure."""
 
 
 class Keep(urllib.request.HTTPRedirectHandler):
-    """An archive lies on another host, which the token is none of the business of."""
+    """Follows no redirect: an archive lies on another host, which must not get the token."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
@@ -125,7 +125,7 @@ def verdict(api: Api, run: dict[str, Any]) -> str:
 
 
 def quoted(text: str) -> str:
-    """As text of somebody else: nobody is called, no comment is hidden or taken for ours."""
+    """Neutralizes foreign text: it mentions nobody, hides no comment and cannot pass for ours."""
     shown = "".join(c for c in text if c.isprintable() or c in "\n\t")
     return shown.replace("@", "@\u200b").replace("<!--", "&lt;!--")[:LONGEST]
 

@@ -8,7 +8,7 @@
 # HOLDFAST_UNDECIDED=warn what the machine leaves undecided is no failure.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-# In one of git's hooks these name the caller's repository and index, which the base's checkout would then move.
+# In a git hook these name the caller's repository and index, which the base's checkout would then change.
 unset GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE
 build=${1:-build/release}
 [ $# -gt 0 ] && shift
@@ -20,7 +20,7 @@ refuse() {
 }
 [ -x "$holdfast" ] || refuse "there is no $holdfast; build first, or type cmake --workflow --preset compare"
 
-# Which commit, and why it.
+# Choose the base, and say why.
 if [ -n "${HOLDFAST_BASE:-}" ]; then
   base=$(git rev-parse --verify --quiet "$HOLDFAST_BASE^{commit}") ||
     refuse "HOLDFAST_BASE=$HOLDFAST_BASE is no commit of this repository; name one, e.g. HOLDFAST_BASE=HEAD~3"
@@ -43,7 +43,7 @@ else
 fi
 echo "compare: against $(git log -1 --format='%h %s' "$base"), $why"
 
-# One worktree, which moves from base to base, so that only what differs between them is built again.
+# One worktree for all bases, so that only what differs between them is rebuilt.
 mkdir -p "$build/compare"
 tree=$(cd "$build" && pwd)/base
 log=$build/compare/base.log
@@ -55,14 +55,14 @@ else
   git worktree add --quiet --force --detach "$tree" "$base"
 fi
 cached() { sed -n "s/^$1:[A-Z]*=//p" "${2:-$build}/CMakeCache.txt" 2>/dev/null || true; }
-# The base has its own presets: a compiler or a flag that this tree's give is part of the change. Libraries and Python are
-# where this tree found them: the base has no .venv with CUDA's wheels.
+# The base has its own presets: a compiler or flag that this tree's presets set is part of the change. Libraries and Python
+# are those that this tree found: the base has no .venv with CUDA's wheels.
 configured=()
 while IFS= read -r found; do configured+=("-D$found"); done < <(
   sed -nE 's/^(HOLDFAST_[A-Z0-9_]+):(FILE)?PATH=/\1=/p' "$build/CMakeCache.txt" 2>/dev/null)
 if [ -x .venv/bin/python3 ]; then configured+=("-DPython3_EXECUTABLE=$PWD/.venv/bin/python3"); fi
-# What a preset of this tree puts into the environment, targets of its build see as well. Presets include others, so that
-# every JSON file but the user's own is searched; what is unset in vain is found below.
+# Variables that a preset of this tree sets are also set for targets of its build, so they are unset for the base. Presets
+# include others, so every JSON file but the user's own is searched; what is unset in vain is restored below.
 foreign=()
 for name in CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CMAKE_TOOLCHAIN_FILE; do
   if git grep -q --untracked "\"$name\" *:" -- '*.json' ':!CMakeUserPresets.json'; then foreign+=(-u "$name"); fi
@@ -74,15 +74,15 @@ fails() {
   exit 3
 }
 start=$SECONDS
-# A tree, its build folder and options. Anew, since the cache keeps what other presets set.
+# Configures a tree in a build folder with options; afresh, because the cache keeps what other presets set.
 configure() {
   local preset=(--preset release)
   [ -e "$1/CMakePresets.json" ] || preset=(-DCMAKE_BUILD_TYPE=Release ${generator:+-G "$generator"})
   env "${foreign[@]}" cmake --fresh -S "$1" -B "$2" "${preset[@]}" "${configured[@]}" "${@:3}" >"$log" 2>&1
 }
-# What somebody set by hand is both builds': what this build has otherwise than this tree gets when it is configured anew,
-# by its presets, lists of CMake and toolchain file, unless a preset of either tree for this folder sets it. Where that does
-# not configure, e.g. for want of a compiler, the cache still tells most of it.
+# What was set by hand applies to both builds: the settings in which this build differs from a fresh configuration of this
+# tree by its presets, CMake lists and toolchain file, unless a preset of either tree for this folder sets them. If that does
+# not configure, e.g. for lack of a compiler, the cache still has most of it.
 plain=$build/compare/plain
 toolchain=$(cached CMAKE_TOOLCHAIN_FILE)
 configure . "$plain" ${toolchain:+"-DCMAKE_TOOLCHAIN_FILE=$toolchain"} || true
@@ -97,7 +97,7 @@ for names in CMAKE_CXX_COMPILER/CXX CMAKE_CXX_FLAGS/CXXFLAGS CMAKE_CXX_FLAGS_REL
   if [ "$(cached "$name")" = "$(cached "$name" "$plain")" ]; then continue; fi
   if ! grep -qE "^ +(${names/\//|})[:=]" <<<"$of_presets"; then by_hand+=("-D$name=$(cached "$name")"); fi
 done
-# Where warnings are errors here, a base that is free of them is compiled by the same commands; one need not be.
+# If warnings are errors here, a base without warnings is compiled by the same commands; another base is built without.
 build_base() {
   configure "$tree" "$tree/build/release" "${by_hand[@]}" -DCMAKE_COMPILE_WARNING_AS_ERROR="$1" || return
   env "${foreign[@]}" cmake --build "$tree/build/release" --target perf --parallel "$(nproc)" >>"$log" 2>&1
@@ -112,7 +112,7 @@ for list in "$build"/bin/*.list.json; do suites+=("$(basename "$list" .list.json
 devices=(host)
 if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then devices+=(cuda); fi
 results=$build/compare/results
-# How long each case took stays: the limit of the next run follows from it.
+# Case durations are kept: they set the time limits of the next run.
 mkdir -p "$results"
 find "$results" -mindepth 1 -maxdepth 1 ! -name .history -exec rm -rf {} +
 for device in "${devices[@]}"; do

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced: lets git push with GITHUB_TOKEN, which no file and no command line then holds.
+# To be sourced: lets git push with GITHUB_TOKEN, without putting it into a file or on a command
+# line.
 if [ -n "${GITHUB_TOKEN:-}" ]; then
   GIT_CONFIG_COUNT=1
   GIT_CONFIG_KEY_0="http.${GITHUB_SERVER_URL:-https://github.com}/.extraheader"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs a bundle's tour where the GPU is, and gathers what was judged of it in one results root:
+# Runs a bundle's tour on the GPU machine, and collects the results to be judged in one results root:
 #   cmake/ci/gpu.sh BUNDLE.tar.gz OUT [option of run.sh ...]
-# OUT receives tour/ with all of it, and results/ with the gate tier of the first of its three runs.
+# OUT receives tour/ with everything, and results/ with the first of its three gates.
 set -euo pipefail
 bundle=${1:?name the bundle}
 out=${2:?name the folder that receives the results}
@@ -11,7 +11,7 @@ place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 tar -xzf "$bundle" -C "$place" --strip-components=1
 mkdir -p "$out"
-rm -rf "${out:?}/results" # of an older tour
+rm -rf "${out:?}/results" # from an older tour
 status=0
 "$place/run.sh" --out="$out/tour" "$@" || status=$?
 if [ ! -d "$out/tour/gate_1" ]; then

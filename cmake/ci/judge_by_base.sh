@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Judges results of this tree with the `holdfast` of the merge base, which a change cannot have talked out of anything:
+# Judges results of this tree with the `holdfast` of the merge base, which the change cannot have weakened:
 #   cmake/ci/judge_by_base.sh origin/main [BUILD]
-# Where it does not read this tree's policy or baselines, its own judge. Where this tree's results are of a format that it
-# does not know, it says so and leaves the verdict to this tree's own.
+# If it cannot read this tree's policy or baselines, the merge base's own judge. If it does not know the format of this
+# tree's results, it says so and leaves the verdict to this tree's `holdfast`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-unset GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE # in one of git's hooks those of the caller
+unset GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE # in a git hook, those of the caller
 reference=${1:?name what the change is to be merged into, e.g. origin/main}
 build=${2:-build/release}
 
-base=$(git merge-base -- HEAD "$reference") # a reference is no option of git's
+base=$(git merge-base -- HEAD "$reference") # keeps git from taking the reference for an option
 place=$(mktemp -d)
 trap 'git worktree remove --force "$place/tree" 2>/dev/null || true; rm -rf "$place"' EXIT
 git worktree add --quiet --detach "$place/tree" "$base"
@@ -18,9 +18,9 @@ cmake -S "$place/tree" -B "$place/build" -DCMAKE_BUILD_TYPE=Release >"$place/log
   { cat "$place/log" && exit 2; }
 cmake --build "$place/build" --target holdfast --parallel "$(nproc)" >"$place/log" || { cat "$place/log" && exit 2; }
 
-cp -r "$build/results" "$place/results" # a verdict of its own would take the place of this tree's
+cp -r "$build/results" "$place/results" # a copy, so that its verdict does not replace this tree's
 holdfast=$place/build/bin/holdfast
-# judge OPTIONS: ends as the script does, but where something is not read.
+# judge OPTIONS: exits with the verdict, unless something cannot be read.
 judge() {
   local status=0
   "$holdfast" check "$place/results" --lists="$build/bin" "$@" --undecided=warn --quiet || status=$?

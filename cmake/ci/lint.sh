@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Holds the tree to what it says of itself; each tool over all that git has of its kind:
+# Checks the tree against its own rules; each tool runs over all of git's files of its kind:
 #   cmake/ci/lint.sh [format] [shell] [workflows] [python] [tidy]     (all but tidy by default)
 # Preset `lint` runs them all. Needs what bootstrap.sh --lint installs; `tidy` needs a configured build (BUILD, default:
 # build/lint) with what it generates, and takes minutes.
@@ -11,7 +11,7 @@ parts=("$@")
 [ ${#parts[@]} = 0 ] && parts=(format shell workflows python)
 failed=()
 
-# Runs a tool, and tells what is missing rather than passing without it.
+# Runs a tool; a missing tool is a failure.
 hold() {
   local part=$1
   shift
@@ -22,7 +22,7 @@ hold() {
   fi
   "$@" || failed+=("$part")
 }
-# What git has of a kind, in `listed`. That it lists nothing, as of a tree that is not its or not ours, passes nothing.
+# Lists git's files of a kind in `listed`. An empty list is a failure, e.g. in a tree that git does not know.
 list() {
   mapfile -d '' -t listed < <(git ls-files -z -- "${@:2}")
   [ ${#listed[@]} -gt 0 ] && return

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures and judges suites of a build, as nights do:
+# Measures and judges suites of a build, as every night:
 #   cmake/ci/measure.sh TIER RESULTS [SUITE...]       (by default all suites of the build, on the devices that they have cases for)
 # BUILD is the build (default: build/release), DEVICES what to measure on (default: host cuda-dry:sm_90). The exit code is
 # the gate's; what could not be measured fails as well, after all the others have been measured and judged.
@@ -16,7 +16,7 @@ if [ ${#devices[@]} = 0 ]; then
   exit 3
 fi
 
-# The suites of the build with a case of this tier for a device; a smaller tier is part of a larger one.
+# Suites of the build with a case of this tier for a device; a larger tier includes the smaller ones.
 with_cases_for() {
   python3 - "$1" "$tier" "$build"/bin/*.list.json <<'END'
 import json, pathlib, sys

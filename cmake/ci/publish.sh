@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the site of the history that lies on its branch:
+# Makes the site from the history on its branch:
 #   cmake/ci/publish.sh OUT [STORE]
-# HOLDFAST is the command, HISTORY_REMOTE where the branch is (default: origin).
+# HOLDFAST is the command, HISTORY_REMOTE the branch's remote (default: origin).
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 out=${1:?name the folder that receives the site}

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Reads holdfast's exports with the programs that they are for:
+# Reads holdfast's exports with the programs that they are made for:
 #   cmake/ci/readers.sh [BUILD]
-# Installs Otava beside the build (BUILD/readers), from pinned wheels, and tells whether Google Benchmark's compare.py
-# (Debian's libbenchmark-tools) and CTest read what a build writes: the test gate.readers_test, which then skips nothing.
+# Installs Otava beside the build (BUILD/readers), from pinned wheels, and checks with Google Benchmark's compare.py
+# (Debian's libbenchmark-tools) and CTest as well: the test gate.readers_test, which then skips nothing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=${1:-build/release}

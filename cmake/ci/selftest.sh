@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Holds suites of a build against themselves, as nights do, beside what was measured of them on the host:
+# Compares suites of a build with themselves, as every night, and stores the outcome beside their results of the host:
 #   cmake/ci/selftest.sh RESULTS [SUITE...]       (by default all suites with results of the host)
 # BUILD is the build (default: build/release), TIER the cases (default: smoke), TRIALS the decisions of a suite (default: 20)
-# and BUDGET the seconds of each (default: 15). What was found is RESULTS/<device class>/<suite>.selftest.json, which the
-# history takes with the results, with each decision in <suite>.selftest.txt. Fails, after all suites, where one has more
-# false alarms than its comparisons allow, or could not be tested.
+# and BUDGET the seconds of each (default: 15). The outcome is RESULTS/<device class>/<suite>.selftest.json, which enters
+# the history with the results; <suite>.selftest.txt has each decision. Fails, after all suites, if one has more false
+# alarms than its comparisons allow, or could not be tested.
 set -euo pipefail
 results=${1:?name the results root, e.g. build/release/results}
 shift
 build=${BUILD:-build/release}
 trials=${TRIALS:-20}
 budget=${BUDGET:-15}
-# A decision ends with the pair of processes that its budget falls into.
+# A decision ends with the pair of processes in which its budget runs out.
 limit=$((trials * 2 * budget + 300))
 
 shopt -s nullglob

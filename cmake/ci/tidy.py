@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """clang-tidy over what a build folder compiles: `tidy.py BUILD [--jobs=N]`, by the checks of .clang-tidy.
 
-A batch of sources that are compiled as one is read as one, which takes a third of the time; findings name the real file.
-What was found clean is noted in BUILD/tidy, by a hash of the command, the checks, the tool and all of our files that it
-includes, and is not read again until one of them changes.
+A batch of sources that are compiled as one is checked as one, which takes a third of the time; findings name the real
+file. A clean result is noted in BUILD/tidy, by a hash of the command, the checks, the tool and all of our files that it
+includes, and is not checked again until one of them changes.
 """
 
 import argparse
@@ -25,7 +25,7 @@ INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
 
 def entries(build: Path) -> list[dict[str, str]]:
-    """One command per source: of two instruction sets the first, no precompiled header, no planted copy of a source."""
+    """One command per source: the first of two instruction sets, no precompiled header, no planted copy of a source."""
     chosen: dict[str, dict[str, str]] = {}
     for entry in json.loads((build / "compile_commands.json").read_text("utf-8")):
         source = Path(entry["file"])
@@ -102,7 +102,7 @@ def main(arguments: list[str]) -> int:
     version = subprocess.run(
         ["clang-tidy", "--version"], check=True, capture_output=True, text=True
     )
-    # The wheel has clang's own headers but omp.h, which is GCC's; last, so that it adds that one only.
+    # The wheel has clang's own headers except omp.h, which comes from GCC; last, so that it adds only that one.
     gcc = subprocess.run(
         ["g++", "-print-file-name=include"], check=True, capture_output=True, text=True
     )
@@ -120,7 +120,7 @@ def main(arguments: list[str]) -> int:
     if not every:
         print(f"tidy: {build} compiles no source: cmake --preset lint", file=sys.stderr)
         return 2
-    # Of a list with two commands for a source it would take both.
+    # Given two commands for a source, clang-tidy would run both.
     (notes / "compile_commands.json").write_text(json.dumps(every), "utf-8")
     todo = [
         (entry["file"], notes / key(entry, version.stdout + command[-1]))
@@ -139,7 +139,8 @@ def main(arguments: list[str]) -> int:
         if done.returncode == 0:
             note.touch()
             return time.monotonic() - begin, "", True
-        # What it says beside findings, of warnings that it left out, matters only where it could not read at all.
+        # What it prints besides findings, about suppressed warnings, matters only if it could not read the
+        # source.
         return time.monotonic() - begin, done.stdout or done.stderr, False
 
     dirty = 0

@@ -50,7 +50,7 @@ def shortened(name: str, room: float) -> str:
     def kept(half: int) -> str:
         return f"{name[:half]}\u2026{name[-half:]}"
 
-    # Measuring takes as long as the text, so that a long name is halved and not gone through.
+    # Measuring takes time in proportion to the text, so the length is found by bisection.
     halves = range(1, len(name) // 2)
     fit = bisect_right(halves, room, key=lambda half: width_of(kept(half), TEXT))
     return kept(max(fit, 1))

@@ -19,7 +19,7 @@ class CaseRow:
 
 
 def case_rows(root: Root) -> list[CaseRow]:
-    """Every case of the run; on a second class its anchor has the class."""
+    """Every case of the run; on a second device class its anchor includes the class."""
     worst: dict[tuple[str, str], str] = {}
     order = list(judgement.SYMBOLS)
     for row in root.verdict.rows if root.verdict else []:

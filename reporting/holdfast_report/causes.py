@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rows of a verdict one changed kernel brought, as their evidence says."""
+"""Which rows of a verdict one changed kernel caused, by their evidence."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from holdfast_report.documents import Row
 Cause = tuple[str, str, str]  # device class, variant, kernel
 
 CODE = "code"  # the evidence: "stage<double>: registers 64 -> 96, ...; 4 other kernels identical"
-# What costs a kernel its speed, first; as the evidence and as the metrics call it.
+# What costs a kernel its speed comes first; by the names in evidence and in metrics.
 RESOURCES = ("registers", "spill bytes", "shared bytes", "local_bytes")
 METRICS = ("registers_max", "spill_bytes", "local_bytes")
 
@@ -21,8 +21,8 @@ def first_change(row: Row) -> tuple[str, str]:
 
 
 def cause_of(row: Row) -> Cause | None:
-    """Kernels of one name are one, whatever their template arguments; a case's own rows are of its
-    optimized variant, and what is accepted with the change stands apart."""
+    """The kernel behind a row, without template arguments; rows of the whole case count as the
+    optimized variant's, and rows accepted with the change have none."""
     kernel = first_change(row)[0].partition("<")[0]
     if not kernel or row.verdict == "ACCEPTED":
         return None
@@ -30,14 +30,14 @@ def cause_of(row: Row) -> Cause | None:
 
 
 def failing(rows: Iterable[Row]) -> list[Row]:
-    """What blocks, and whatever else its kernel did to the same case."""
+    """Blocking rows, and other rows of the same case with the same cause."""
     rows = list(rows)
     causes = {(row.case, cause_of(row)) for row in rows if row.blocking and cause_of(row)}
     return [row for row in rows if row.blocking or (row.case, cause_of(row)) in causes]
 
 
 def told(rows: Iterable[Row]) -> list[str]:
-    """Each kernel with the resources that changed, else with what its evidence says first."""
+    """Each kernel with its changed resources, else with the first change in its evidence."""
     kernels: dict[str, str] = {}
     for row in rows:
         name, changes = first_change(row)
@@ -49,7 +49,7 @@ def told(rows: Iterable[Row]) -> list[str]:
 
 
 def by_metric(rows: Iterable[Row]) -> list[Row]:
-    """Of each metric the first row: what blocks before what does not, resources before others."""
+    """The first row of each metric: blocking rows first, resources before others."""
     first: dict[tuple[str, str], Row] = {}
     for row in sorted(rows, key=lambda row: not row.blocking):
         first.setdefault((row.variant, row.metric), row)

@@ -34,7 +34,7 @@ class Table:
 
 
 def compact(table: Table) -> Table:
-    """Without the columns in which every cell is a dash."""
+    """The table without columns that hold only dashes."""
     kept = [
         column
         for column in range(len(table.head))

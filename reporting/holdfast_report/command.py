@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: the only place that knows an exit code, and that prints, but for who
-must wait for the baselines (store.py)."""
+"""The command line: the only place that knows exit codes and prints, except the notice of
+waiting for the baselines (store.py)."""
 
 import argparse
 import os
@@ -119,7 +119,8 @@ def add_repository(parser: argparse.ArgumentParser) -> None:
 
 
 def link_of(given: str | None) -> str | None:
-    """What a commit's hash is appended to; on a CI of GitHub the environment knows the repository."""
+    """The address that a commit's hash is appended to; on GitHub's CI the environment names the
+    repository."""
     if given is None:
         server, name = os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY")
         given = f"{server}/{name}" if server and name else None
@@ -154,11 +155,11 @@ def prepare(out: Path) -> None:
 
 
 def withdraw(page: Path) -> None:
-    """An older run's page would stand for this one, wherever this one ends."""
+    """Removes an older page, which would be taken for this run's if this run fails."""
     try:
         page.unlink(missing_ok=True)
     except NotADirectoryError:
-        pass  # which prepare() tells
+        pass  # which prepare() reports
     except OSError as error:
         raise Problem(f"{page}: an older page cannot be removed ({error.strerror})") from error
 

@@ -85,7 +85,7 @@ def bars_of(cases: Sequence[Shares], variant: str) -> list[Bar]:
 
 
 def rankings(profiles: Sequence[Profile]) -> list[Ranking]:
-    """The families with most parts first; of one part alone there is nothing to rank."""
+    """The families with most parts first; those with a single part have nothing to rank."""
     groups: dict[tuple[str, str, str], list[Profile]] = {}
     for profile in profiles:
         key = (family_of(profile), profile.variant, basis_of(profile))

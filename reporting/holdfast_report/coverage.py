@@ -10,7 +10,7 @@ from holdfast_report.judgement import said_of
 from holdfast_report.root import Part, Root
 from holdfast_report.units import plural, share
 
-# By which standard a loss would have failed, as the gate says it.
+# The gate's standards by which a loss would have failed.
 HELD = {
     "accepted": "what was accepted",
     "beside": "the base beside it",
@@ -117,7 +117,7 @@ def unprofiled(root: Root) -> list[str]:
 
 
 def resultless(root: Root) -> list[str]:
-    """What a verdict has values of, and the results root nothing."""
+    """Parts with values in the verdict but without results in the root."""
     here = {(part.suite, part.device_class) for part in root.parts}
     rows = root.verdict.rows if root.verdict and root.parts else []
     judged = dict.fromkeys(
@@ -193,8 +193,8 @@ def smallest_losses(verdict: Verdict) -> Losses | None:
 
 
 def is_unmeasured(row: Row) -> bool:
-    """Of a case that failed as a whole, or lacks its time: the gate knows no kind of what is not
-    there. A row of a suite is no case's, and a dry device has no times to lack."""
+    """Whether a row, which then has no kind, is of a case that failed as a whole or lacks its
+    time. Rows of a suite are not, and a dry device has no times."""
     if row.kind or row.verdict not in ("MISSING", "WRONG", "SKIPPED"):
         return False
     whole = row.variant == "case" and (not row.metric or row.verdict == "WRONG")

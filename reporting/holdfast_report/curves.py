@@ -23,7 +23,7 @@ def spans(values: list[float]) -> bool:
 
 
 def ticked(values: list[float]) -> list[float]:
-    """The values themselves, as far as their labels do not touch; the ends always."""
+    """Values as ticks, as long as their labels do not touch; always the ends."""
     known = sorted(set(values))
     places = [log(value) for value in known] if spans(known) else known
     reach = (places[-1] - places[0]) or 1.0

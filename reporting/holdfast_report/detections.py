@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the detectors found, as the page tells it: once for each symptom and fix, however many cases
-have it."""
+"""The detectors' findings on the page: once for each symptom and fix, however many cases have
+it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from holdfast_report.units import digits, plural
 
 @dataclass(frozen=True)
 class Place:
-    """Where one sentence holds."""
+    """The cases in which one sentence holds."""
 
     cases: list[str]
     where: str
@@ -39,7 +39,7 @@ def plain(number: float) -> str:
 
 
 def places(found: Sequence[Detected]) -> list[Place]:
-    """Cases of which the same sentence holds share a place."""
+    """Groups cases with the same sentence."""
     grouped: dict[tuple[str, str, str], list[str]] = {}
     for one in found:
         numbers = f"{plain(one.value)}, threshold {plain(one.threshold)}"

@@ -88,7 +88,7 @@ class Run(Record):
     binary: str | None = None  # hash of the suite's bytes
     sources: str | None = None
     custom: list[str] = []
-    beside: str | None = None  # content of the build in turn with which it was measured
+    beside: str | None = None  # content of the build it was measured in turn with
     base: str | None = None  # the folder of that build
     filter: str | None = None  # that left cases out
 
@@ -110,7 +110,7 @@ class Host(Record):
 
     @property
     def timed_on(self) -> str:
-        """What a host's times and ratios compare within."""
+        """The processor and its state, within which a host's times and ratios compare."""
         return self.processor + (" kept awake" if self.awake else "")
 
 
@@ -137,8 +137,8 @@ class Quality(Record):
     throttled: bool | None
     temperature_c: Number | None
     other_processes: int | None
-    others_fraction: Number | None = None  # what other work had of the CPUs over the run
-    steal_fraction: Number | None = None  # what the hypervisor kept of them
+    others_fraction: Number | None = None  # share of the CPUs that other work had over the run
+    steal_fraction: Number | None = None  # share that the hypervisor kept
     memory_stall_fraction: Number | None = None
     cpu_clock_hz: Number | None = None
     mem_clock_hz: Number | None = None
@@ -176,7 +176,7 @@ class ListedDevice(Record):
 
 
 class ExpectedFinding(Record):
-    """What a detector sees in a case on purpose."""
+    """A finding that a case shows on purpose."""
 
     finding: str
     why: str
@@ -246,7 +246,7 @@ class Detected(Record):
 
 
 class RuleChange(Record):
-    """What the change that is judged does to a rule, an alias or a case."""
+    """What the judged change does to a rule, an alias or a case."""
 
     rule: str
     before: str
@@ -265,7 +265,7 @@ class Verdict(Record):
     not_checked: list[str]
     findings: list[Detected] | None = None  # the worst first; absent where no detector ran
     caveats: list[str] = []  # why exit 0 is less than well
-    changes: list[RuleChange] = []  # since the merge base; what blocks first
+    changes: list[RuleChange] = []  # since the merge base; blocking ones first
 
 
 # ---- holdfast-baseline/2: what was accepted ----
@@ -299,7 +299,7 @@ class Fingerprint(Record):
 
 
 class Limit(Record):
-    """How far a result may be from its oracle's, as it was accepted."""
+    """How far a result may be from its oracle, as accepted."""
 
     value: Number
     by: str  # an acceptance

@@ -55,8 +55,8 @@ SETTINGS: Any = {
 
 @cache
 def width_of(text: str, size: float) -> float:
-    """Points, in a font as wide as any that a reader's machine may choose; a letter that it may
-    lack counts as a wide one."""
+    """The width in points, in a font as wide as any that a reader's machine may choose; a letter
+    that the font may lack counts as wide."""
     letters = FontProperties(family="DejaVu Sans", size=size)
     known = re.sub(r"[^ -~]", "W", text)
     return text_to_path.get_text_width_height_descent(known, letters, False)[0]
@@ -78,7 +78,7 @@ class Pen:
         return self.colours[role]
 
     def figure(self, width: float, height: float) -> tuple[Figure, Axes]:
-        """Inches; without frame, with quiet ticks."""
+        """A figure of this size in inches, without frame, with unobtrusive ticks."""
         with rc_context(SETTINGS):
             figure = Figure(figsize=(width, height), facecolor="none")
             axes = figure.add_axes((0, 0, 1, 1), facecolor="none")

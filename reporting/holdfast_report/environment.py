@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On what a part was measured."""
+"""The environment in which a part was measured."""
 
 from holdfast_report.root import Part
 from holdfast_report.units import digits, readable, share, short_hash

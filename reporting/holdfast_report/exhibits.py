@@ -99,7 +99,7 @@ def programs(root: Root) -> list[Exhibit]:
 
 
 def rankings(root: Root) -> list[Exhibit]:
-    """What was timed comes before what was only counted, and optimized before reference."""
+    """Timed rankings before counted ones, and optimized before reference."""
     found = [
         (title, ranking)
         for title, profiles in by_title(root).items()
@@ -165,7 +165,7 @@ def choices(root: Root) -> list[Exhibit]:
 
 
 def estimate_of(case: Case | None, variant: str) -> float | None:
-    """What the case itself said its peak would be, under whichever name it says so."""
+    """The peak that the case itself predicted, under either name."""
     if case is None:
         return None
     for name in ("estimate_bytes", tables.FORMULA):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a reader opens: tables, in which each text stands once, and pieces of the page. They lie in one
-block of JSON, deflated, and the page's script (templates/folded.js) builds what is opened."""
+"""Content that a reader opens: tables, with each text stored once, and pieces of the page. They
+are one deflated block of JSON, from which the page's script (templates/folded.js) builds what is
+opened."""
 
 import base64
 import json

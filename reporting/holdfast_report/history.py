@@ -69,7 +69,7 @@ class Trend(Record):
 
 
 def ask(holdfast: str, store: Path, baselines: Path | None, *options: str) -> list[Series]:
-    """What has points of `holdfast trend` with these options."""
+    """The series of `holdfast trend` with these options that have points."""
     found = trend(holdfast, store, baselines, *options).series
     return [series for series in found if series.points]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdict as the page tells it: a headline, and rows of one case and verdict together."""
+"""The verdict on the page: a headline, and rows grouped by case and verdict."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ MEANINGS = {
 
 
 def outcome(verdict: Verdict) -> str:
-    """What the exit code means; where something was held against nothing, how much."""
+    """What the exit code means, or the caveats of a pass."""
     if verdict.exit == 0 and verdict.caveats:
         return "; ".join(verdict.caveats)
     return MEANINGS.get(verdict.exit, "unknown")
@@ -80,13 +80,13 @@ class Line:
 class Finding:
     verdict: str
     blocking: bool
-    cases: list[str]  # of all of which the same is to be said
+    cases: list[str]  # all cases to which it applies
     device_class: str
     variant: str
     lines: list[Line]
     evidence: list[tuple[str, str]]
     commands: list[str]  # of the first case, in the order of the terminal
-    kernels: list[str] = field(default_factory=list)  # the cause, where they are it
+    kernels: list[str] = field(default_factory=list)  # if they are the cause
     rows: Table | None = None  # of all cases, where their numbers may differ
 
 
@@ -129,7 +129,7 @@ def line_of(row: Row) -> Line:
 
 
 def findings(rows: Iterable[Row]) -> list[Finding]:
-    """The worst first. What one kernel did belongs together; of all else the rows of one case,
+    """Groups rows, the worst first: those that one kernel caused together, others by case,
     device class, variant and verdict."""
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
@@ -140,7 +140,7 @@ def findings(rows: Iterable[Row]) -> list[Finding]:
 
 
 def rank(row: Row) -> tuple[bool, bool, int]:
-    """As the terminal orders them: what a busy machine may have caused comes last of its like."""
+    """The terminal's order: rows that a busy machine may have caused come last among their like."""
     order = list(SYMBOLS)
     severity = order.index(row.verdict) if row.verdict in order else len(order)
     return not row.blocking, "load" in row.evidence, severity
@@ -175,8 +175,8 @@ def table_of(rows: list[Row]) -> Table:
 
 
 def told_once(found: Iterable[Finding]) -> list[Finding]:
-    """One crash takes all cases along: what is the same but for the case, and the commands that name
-    it, becomes one finding."""
+    """One crash affects all cases: findings that differ only in the case, and in the commands
+    that name it, become one."""
     merged: dict[tuple[object, ...], Finding] = {}
     for finding in found:
         same = (
@@ -194,7 +194,7 @@ def failures(verdict: Verdict) -> list[Finding]:
 
 
 def passing(verdict: Verdict) -> list[Row]:
-    """What no failure tells already."""
+    """The rows that no failure includes."""
     told = {id(row) for row in failing(verdict.rows)}
     return [row for row in verdict.rows if id(row) not in told]
 
@@ -204,7 +204,7 @@ def improvements(verdict: Verdict) -> list[Finding]:
 
 
 def remarks(verdict: Verdict) -> list[Finding]:
-    """What does not fail the build and is no plain pass either."""
+    """Findings that do not fail the build and are no plain pass."""
     plain = ("PASS", "NEW", "IMPROVED", "SKIPPED")
     return findings(row for row in passing(verdict) if row.verdict not in plain)
 

@@ -64,8 +64,8 @@ def name_changes(
     count: int,
     link: str | None,
 ) -> None:
-    """Above a change by how much, below the axis its commit; where names would touch, the larger
-    change has them. Below also the first commit and the last."""
+    """Writes above each change its size, and below the axis its commit; if names would touch,
+    the larger change keeps them. The first and last commit also stand below."""
     taken: list[tuple[float, float]] = []  # middle and reach of each name, of the panel's width
     below = plane.bottom + 9.5
     for at, change in sorted(marked, key=lambda one: -abs(one[1].change)):
@@ -91,8 +91,8 @@ def name_changes(
 
 
 def limits_of(values: Sequence[float], band: Band | None, counts: bool) -> tuple[float, float]:
-    """What varies gets the room that a change of a tenth would need, so that noise does not look
-    like news; a count that changed by one is news."""
+    """A varying series gets room for a change of a tenth, so that noise does not look like news;
+    a count that changed by one is news."""
     shown = [*values, *((band.low, band.high) if band else ())]
     low, high = drawable(min(shown)), drawable(max(shown))
     slack = 0.18 * max(high - low, 0.0 if counts and high > low else 0.1 * abs(high), 1e-12)
@@ -107,8 +107,8 @@ def panel(
     heading: Sequence[str] = (),
     link: str | None = None,
 ) -> Sketch:
-    """`now` is the value that the verdict is about, where the history does not hold it yet; a
-    commit's name behind `link` is its page; `heading` are lines above a panel that stands alone."""
+    """`now` is the judged value, if the history does not have it yet; `link` and a commit's name
+    make the address of its page; `heading` are lines above a panel that stands alone."""
     above = LINE * len(heading)
     values = [point.value for point in series.points] + ([] if now is None else [now])
     counts = unit(series) != "s" and all(value == int(value) for value in values)
@@ -145,7 +145,7 @@ def panel(
 def changes_and_levels(
     sketch: Sketch, plane: Plane, series: Series
 ) -> list[tuple[int, ChangePoint]]:
-    """The points between them; returns where each change stands."""
+    """Draws changes, points and levels; returns where each change stands."""
     places = {point.order: index for index, point in enumerate(series.points)}
     marked = [(places[one.order], one) for one in series.change_points if one.order in places]
     upright = [[(plane.x(at - 0.5), plane.top), (plane.x(at - 0.5), plane.bottom)] for at, _ in marked]

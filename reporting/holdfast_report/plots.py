@@ -14,17 +14,16 @@ from holdfast_report.sketch import figure_of
 from holdfast_report.trends import band_of, worth_a_panel
 
 EACH = 100  # plots, or
-SECONDS = 3.0  # after which it is told how many are drawn
+SECONDS = 3.0  # after which progress is reported
 
 
 def worth_a_plot(series: Sequence[Series]) -> list[Series]:
-    """Those that a page of the newest run would have a panel of."""
+    """The series that would have a panel on a page of the newest run."""
     return [one for one in series if worth_a_panel(one, one.points[-1].verdict)]
 
 
 def stem_of(series: Series) -> Path:
-    """<class>/<case>/<variant>.<metric>, with nothing in it that a file system or a shell would
-    mind."""
+    """<class>/<case>/<variant>.<metric>, in characters that are safe in file systems and shells."""
     parts = [series.device_class, *series.case.split("/"), f"{series.variant}.{series.metric}"]
     safe = [
         re.sub(r"[^A-Za-z0-9_.=-]", "_", part.replace(":", "=")).lstrip(".") or "_"
@@ -34,7 +33,7 @@ def stem_of(series: Series) -> Path:
 
 
 class Progress:
-    """Says how many of all are done, at most once in a while and not at the end."""
+    """Reports how many of all are done, at intervals and not at the end."""
 
     def __init__(
         self,

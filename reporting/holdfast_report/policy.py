@@ -46,7 +46,7 @@ def bound_of(rule: dict[str, Any]) -> Bound:
 
 
 def read_bounds(folder: Path) -> list[Bound]:
-    """Of common.json and of each suite's file, whose bounds follow; none where there is no folder."""
+    """The bounds of common.json, then those of each suite's file; none without a folder."""
     files = sorted(folder.glob("*.json"), key=lambda path: (path.name != "common.json", path.name))
     return [bound for path in files for bound in read_file(path)]
 

@@ -14,7 +14,7 @@ def fraction_cell(fraction: float | None) -> Cell:
 
 
 def shape(size: list[int] | None) -> str:
-    """[2, 4, 6] -> 2x4x6; trailing ones say nothing."""
+    """[2, 4, 6] -> 2x4x6; trailing ones are dropped."""
     if size is None:
         return DASH
     kept = list(size)
@@ -91,7 +91,7 @@ def unit_of_count(name: str) -> str:
 
 
 def op_share(op: Op, ops: Sequence[Op]) -> float | None:
-    """Of the device's time, or where that is not known of the calls."""
+    """The share of the device's time or, where that is unknown, of the calls."""
     calls = sum(one.count for one in ops)
     if op.fraction is not None or not calls:
         return op.fraction
@@ -148,7 +148,7 @@ def tree(scopes: Sequence[Scope]) -> list[Scope]:
 
 
 def own_fraction(scope: Scope) -> float | None:
-    """Without its parts, of the same whole as with them."""
+    """The scope's share without its parts, of the same whole."""
     if scope.fraction is None or scope.self_s is None or not scope.total_s:
         return None
     return scope.fraction * scope.self_s / scope.total_s
@@ -200,7 +200,8 @@ def gaps(profile: Profile) -> Table:
 
 
 def windows(profile: Profile) -> Table:
-    """Of a long loop that was looked at every so often; a single window is the whole profile."""
+    """The windows of a long loop, which was sampled at intervals; a single window is the whole
+    profile."""
     if len(profile.windows) < 2:
         return Table(("steps",), [])
     slowest = max((window.mean_step_s or 0.0 for window in profile.windows), default=0.0)

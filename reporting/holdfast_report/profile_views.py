@@ -45,8 +45,8 @@ Suspects = dict[tuple[str, str, str], list[Reason]]  # by device class, case and
 
 
 def suspects(verdict: Verdict | None) -> Suspects:
-    """What is worth a look before all others. A row on the case as a whole, a speedup say, points
-    at both variants."""
+    """The profiles to look at first. A row on the case as a whole, such as a speedup, points at
+    both variants."""
     found: Suspects = {}
     if verdict is None:
         return found

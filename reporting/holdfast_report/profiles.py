@@ -203,7 +203,7 @@ def read_profiles(place: Path) -> list[Stored]:
 
 
 def place_of(stored: Stored) -> tuple[object, ...]:
-    """Sizes in a case's id count as numbers: n:96 before n:192."""
+    """A sort key in which sizes of a case's id count as numbers: n:96 before n:192."""
     device_class, case, variant = stored.profile.key
     words = re.split(r"(\d+)", case)
     return stored.profile.suite, device_class, tuple(map(number_or_text, words)), variant

@@ -13,7 +13,8 @@ from holdfast_report import Problem
 
 HALF_A_LETTER = re.compile(r"\\u[dD][89a-fA-F]")  # as an escape; a file in UTF-8 has none otherwise
 
-# What no reader sees, or what turns the direction of reading (but for joiners, which words need).
+# Invisible characters, and those that change the direction of reading (except joiners, which words
+# need).
 UNSEEN = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069"
     "\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f"

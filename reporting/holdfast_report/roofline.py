@@ -31,7 +31,8 @@ BESIDE: Offsets = (
     (5, -4), (-5, -4), (4, 3), (4, -11), (-4, 3), (-4, -11), (4, 6), (-4, 6), (4, -14), (-4, -14)
 )
 MARKERS = {"f64": "o", "f32": "s", "bf16": "^", "mixed": "D"}
-# What crosses the bus is no roof of the device's own memory, and its copy verb is no roof of its kernels.
+# Transfers over the bus are no roof for the device's own memory, and the copy verb is none for its
+# kernels.
 NO_ROOF = ("h2d", "d2h", "pinned", "pcie", "memory_copy")
 
 
@@ -165,7 +166,8 @@ def put_text(
 
 
 def label_spots(pen: Pen, found: Sequence[Spot], taken: Taken) -> None:
-    """Its number and the fraction of the floor; of many, those of the optimized variants."""
+    """Labels spots with their number and fraction of the floor; if there are many, only
+    optimized variants."""
     style = {"color": pen["ink"], "fontsize": SMALL}
     for spot in found:
         if len(found) > MOST_LABELS and spot.variant != "optimized":
@@ -177,7 +179,7 @@ def label_spots(pen: Pen, found: Sequence[Spot], taken: Taken) -> None:
 
 
 def height(flops: float) -> str:
-    """Along an axis that says the unit."""
+    """A label for an axis that states the unit."""
     return readable(flops, "1/s").removesuffix("/s")
 
 
@@ -255,7 +257,7 @@ def decades(low: float, high: float) -> tuple[float, float]:
 
 
 def chart(part: Part, found: Sequence[Spot], pen: Pen = Pen()) -> Drawing:
-    """Of spots with a number."""
+    """A roofline with the spots that have a number."""
     slopes, flats = bandwidths(part), peaks(part)
     figure, axes = pen.figure(WIDTH, HEIGHT)
     axes.set_position((0.15, 0.125, 0.82, 0.845))

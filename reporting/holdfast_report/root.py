@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What lies in a results root and in the baselines' folder, read once and held together."""
+"""The contents of a results root and of the baselines' folder, read once and combined."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -62,8 +62,8 @@ def read_part(path: Path) -> Part:
 
 
 def times_of(baseline: Baseline, processor: str | None) -> dict[str, Entry]:
-    """A host's accepted times and ratios: those of the processor that was measured, or of the only
-    one where that is unknown, as it is of a history."""
+    """A host's accepted times and ratios: those of the measured processor, or of the only one if
+    it is unknown, as in a history."""
     if processor is not None:
         return baseline.processors.get(processor, {})
     return next(iter(baseline.processors.values())) if len(baseline.processors) == 1 else {}
@@ -72,8 +72,8 @@ def times_of(baseline: Baseline, processor: str | None) -> dict[str, Entry]:
 def read_baselines(
     folder: Path, processors: Mapping[tuple[str, str], str]
 ) -> dict[tuple[str, str], Entry]:
-    """What is accepted, by class and key; `processors` are what each class and suite were measured
-    on."""
+    """Accepted entries by class and key; `processors` are those that each class and suite were
+    measured on."""
     entries: dict[tuple[str, str], Entry] = {}
     with stored(folder, "devices/*/*.json") as paths:
         for path in paths:
@@ -86,7 +86,7 @@ def read_baselines(
 
 
 def folder_of(place: Path, otherwise: str) -> Path:
-    """The folder that was named, or what to do `otherwise`."""
+    """The named folder; else a Problem that ends with `otherwise`."""
     if place.is_dir():
         return place
     what = f"{place} is no folder" if place.exists() else f"there is no folder {place}"

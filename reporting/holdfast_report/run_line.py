@@ -36,7 +36,8 @@ class RunLine:
 
 
 def run_line(root: Root, subjects: Mapping[str, str]) -> RunLine | None:
-    """Of the newest part; parts of several commits are told by the verdict's own notes."""
+    """The line of the newest part; parts of several commits are reported by the verdict's own
+    notes."""
     if not root.parts:
         return None
     run = max((part.results.run for part in root.parts), key=lambda run: run.utc)
@@ -53,7 +54,7 @@ def run_line(root: Root, subjects: Mapping[str, str]) -> RunLine | None:
 
 
 def branch_of(sha: str) -> str | None:
-    """CI says it; on a desk git does, as long as the commit is the one that is checked out."""
+    """The branch that CI names; elsewhere git's, if the commit is checked out."""
     said = os.environ.get("GITHUB_HEAD_REF") or os.environ.get("GITHUB_REF_NAME")
     if said:
         return said

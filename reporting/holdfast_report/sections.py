@@ -171,7 +171,7 @@ def profiles(root: Root, out: Path) -> Section:
 
 
 def covered(root: Root, trends_absent: str | None) -> Section:
-    """On what it was measured, what was not, and what would have passed unseen."""
+    """The environment, what was not measured, and what would have passed unseen."""
     return {
         "environments": [(part.title, environment.facts_of(part)) for part in root.parts],
         "cases": case_rows(root),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Since when: a panel of each series that says something, and the commit that a failure is there
-since."""
+"""Since when: a panel for each series that says something, and the commit that brought a
+failure."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ class Panel:
 
 
 def now_of(root: Root, series: Series, row: Row | None) -> float | None:
-    """The value that was judged, unless the history's last point already is that run, by its time
-    or by its value as the history keeps it."""
+    """The judged value, unless the history's last point is already of that run, by its time or
+    by its value as the history keeps it."""
     if row is None or not isinstance(row.value, float | int):
         return None
     suite = series.case.partition("/")[0]
@@ -48,7 +48,7 @@ def now_of(root: Root, series: Series, row: Row | None) -> float | None:
 
 
 def absent_from(root: Root, series: list[Series]) -> set[tuple[str, str, str, str]]:
-    """The series whose suite this run has, and whose case it has not."""
+    """The series whose suite is in this run, but not their case."""
     cases = {
         (part.device_class, part.suite): {case.id for case in part.results.cases}
         for part in root.parts
@@ -90,7 +90,7 @@ def panels(root: Root, series: list[Series], link: str | None) -> tuple[list[Pan
         variant = "" if one.variant == "case" else f" {one.variant}"
         drift = f", drifted {percent(one.drift.change)}" if one.drift else ""
         left = ", not in this run" if one.key in absent else ""
-        first = one.points[0]  # of what stood still the history tells the ends alone
+        first = one.points[0]  # of an unchanged series the history gives only the ends
         still = f", {readable(first.value, trends.unit(one))} since {first.utc[:10]}" if one.constant else ""
         drawn.append(
             Panel(
@@ -117,8 +117,8 @@ class Since:
 def since_in(
     root: Root, series: list[Series], past: Past
 ) -> Callable[[judgement.Finding, judgement.Line], Since | None]:
-    """Which commit a finding's value is there since: the last change of its series, where the value
-    is nearer to the level after it than to the one before."""
+    """The commit that brought a finding's value: the last change of its series, if the value is
+    nearer to the level after it than to the one before."""
     known = {one.key: one for one in series}
     rows = root.verdict.rows if root.verdict else []
     values = {(row.device_class, row.case, row.variant, row.metric): row.value for row in rows}

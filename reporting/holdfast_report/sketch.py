@@ -114,8 +114,8 @@ def tenths(place: Point) -> tuple[int, int]:
 
 
 def commands(strokes: Strokes, ending: str = "") -> Iterator[str]:
-    """Of an SVG path, each place from the one before, so that a long row of like steps deflates to
-    little; `ending` follows each stroke."""
+    """The commands of an SVG path, each place relative to the one before, so that rows of
+    similar steps deflate well; `ending` follows each stroke."""
     pen = 0, 0
     for stroke in filter(None, strokes):
         start = tenths(stroke[0])
@@ -161,7 +161,7 @@ def svg_of(mark: Mark) -> str:
 
 
 def svg(sketch: Sketch) -> Markup:
-    """On the page, whose colours it follows."""
+    """The sketch as SVG in the page's colours."""
     marks = "".join(svg_of(mark) for mark in sketch.marks)
     return Markup(
         f'<svg class="figure" role="img" aria-label="{escape(sketch.alt)}" '
@@ -199,7 +199,7 @@ def draw(axes: Axes, mark: Mark, pen: Pen) -> None:
 
 
 def figure_of(sketch: Sketch, pen: Pen) -> Drawing:
-    """For a file of its own."""
+    """The sketch as a figure for a file of its own."""
     figure, axes = pen.figure(sketch.width / 72, sketch.height / 72)
     axes.set_xlim(0, sketch.width)
     axes.set_ylim(sketch.height, 0)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The accepted baselines while `holdfast` may be changing them: all of a change or nothing of it.
 
-A change is written beside the files' places, then into a journal, and then takes its places, under
-a lock on the store's folder (baselines/gate/base/store.hpp). Whoever only reads shares that lock, and
-reads what a killed command's journal speaks of from beside its place. Who must wait says so."""
+A change is written beside the files' places, then recorded in a journal, and then moved into place,
+under a lock on the store's folder (baselines/gate/base/store.hpp). Readers share that lock, and
+read the files of a killed command's journal from beside their places. Waiting is reported."""
 
 import fcntl
 import hashlib
@@ -33,7 +33,7 @@ def journal_of(folder: Path) -> Path:
 
 @contextmanager
 def stored(folder: Path, pattern: str) -> Iterator[list[Path]]:
-    """Where the content of the files is to be read, as long as this lasts."""
+    """Paths from which the files can be read, as long as the context lasts."""
     opened = opened_folder(folder)
     if opened is None:
         yield []
@@ -83,7 +83,7 @@ def contents(folder: Path, pattern: str) -> list[Path]:
 
 
 def published(folder: Path, place: str, promised: str | None) -> Path | None:
-    """Where the content that a journal promises is to be read; None where the file goes."""
+    """The path of the content that a journal promises; None if the file is removed."""
     if any(not part or part.startswith(".") for part in place.split("/")):
         raise Problem(
             f"{journal_of(folder)}: {place!r} is no place in a store; "

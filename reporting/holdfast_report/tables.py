@@ -206,7 +206,7 @@ def code_cells(kernel: Kernel) -> tuple[str, ...]:
 
 
 def cut(table: Table) -> Table:
-    """The table as far as anybody reads it, with a last row that tells what is left out."""
+    """The table cut to a readable length, with a last row that counts the rest."""
     more = len(table.rows) - MOST_ROWS
     if more <= 0:
         return table

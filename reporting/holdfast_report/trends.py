@@ -14,7 +14,7 @@ from holdfast_report.units import (
     unit_of,
 )
 
-FEWEST = 2  # commits that have a course
+FEWEST = 2  # commits that make a course
 
 ALARMS = ("REGRESSION", "WRONG", "SUSPECT-FAST", "CHANGED", "MISSING")
 QUIET = ("PASS", "NEW", "ACCEPTED", "SKIPPED", None)
@@ -58,7 +58,7 @@ def advisory(series: Series, kind: str | None) -> bool:
 
 
 def worth_a_panel(series: Series, verdict: str | None, kind: str | None = None) -> bool:
-    """What changed its level, what gates by its level, and what is not well. An advisory metric
+    """Series that changed their level, gate by their level, or are not well. An advisory metric
     that only varies is noise; an exact one that varies is news; one commit is no course."""
     moved = bool(series.change_points) or series.drift is not None
     if moved or verdict not in QUIET:
@@ -85,7 +85,7 @@ def rank(series: Series, verdict: str | None, kind: str | None = None) -> tuple[
 
 
 def short_commit(commit: str) -> str:
-    """What was measured of a tree with changes is named by its content, and no commit."""
+    """A short name: a tree with changes is named by its content, not by a commit."""
     short = short_hash(commit)[:8]
     return f"content {short}" if commit.startswith("sha256:") else short
 
@@ -95,7 +95,7 @@ def unit(series: Series) -> str:
 
 
 def commits_of(series: Series) -> str:
-    """Of what stood still the page may know the ends alone."""
+    """How many commits; of an unchanged series the page may know only the ends."""
     first, last = series.points[0], series.points[-1]
     if series.constant and len(series.points) > 1:
         return f"the same from {first.utc[:10]} to {last.utc[:10]}"

@@ -8,8 +8,8 @@ SECONDS = [(1.0, "s"), (1e-3, "ms"), (1e-6, "\u00b5s"), (1e-9, "ns")]
 BYTES = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")]
 RATES = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")]
 MINUS = "\u2212"
-LONGEST = 1e15  # from which on no number is told in full
-LARGEST = 1e300  # that a figure reaches: what is computed of its limits is a number as well
+LONGEST = 1e15  # from which on no number is written in full
+LARGEST = 1e300  # that a figure shows, so that numbers computed from its limits are finite
 
 
 def unit_of(metric: str) -> str:
@@ -45,7 +45,7 @@ def scaled(number: float, steps: list[tuple[float, str]]) -> tuple[float, str]:
 
 
 def drawable(value: float) -> float:
-    """At the edge of a figure where the value lies farther out than any figure reaches."""
+    """The value, limited to what a figure can show."""
     return min(max(value, -LARGEST), LARGEST)
 
 
@@ -86,7 +86,7 @@ def percent(fraction: float) -> str:
 
 
 def change_of(before: float, fraction: float) -> str:
-    """What rises from nothing does so by no percentage."""
+    """A change as a percentage, which a change from 0 does not have."""
     return "from 0" if before == 0 else percent(fraction)
 
 

@@ -25,9 +25,9 @@ std::string spread(const Measured& measured) {
   return percent(measured.mad_between.value_or(0) / std::get<double>(measured.value));
 }
 
-// What one acceptance has in hand while it goes through the metrics.
+// The state of one acceptance while it walks over the metrics.
 struct Accepting {
-  const std::vector<AcceptedRun>& runs;  // the first is that whose cases are gone through
+  const std::vector<AcceptedRun>& runs;  // the cases of the first are walked over
   const std::optional<Baseline>& existing;
   const Policy& policy;
   const AcceptOptions& options;
@@ -35,8 +35,8 @@ struct Accepting {
 
   const Results& results() const { return runs.front().results; }
 
-  // The entry that a metric gets; empty for what is not stored. Notes the change that this is, and
-  // why it must not be.
+  // The entry that a metric gets; empty for a metric that is not stored. Notes the change, and why
+  // it is refused if it is.
   std::optional<Entry> entry(const CaseResult& result, const NamedMetric& metric,
                              const std::string& key) const {
     const Standard standard = is_evidence(metric)
@@ -59,7 +59,7 @@ struct Accepting {
                                   const Standard& standard, const Entry* before,
                                   const std::string& key) const {
     const bool evidence = is_evidence(metric);
-    // Nobody asked for it in this run: what was accepted stays.
+    // A metric on request that this run did not ask for keeps its accepted entry.
     if (!metric.measured && !standard.on_request.empty() && before) return *before;
     if (!metric.measured || !standard.stored() || (!evidence && standard.gate == Gate::off))
       return std::nullopt;
@@ -109,7 +109,7 @@ struct Accepting {
     }
   }
 
-  // Of an entry that blocks: one that no measurement can be told from is no baseline.
+  // Refuses a blocking entry whose limit is too wide to decide anything.
   void expect_a_limit(const Standard& standard, const Entry& made, const std::string& key) const {
     if (standard.gate != Gate::block) return;
     const double limit = screening_limit(standard.tolerance, made);
@@ -127,8 +127,8 @@ struct Accepting {
     bool asks_why = false;
   };
 
-  // Between patch levels of one compiler a value may move without being worse; the next check holds
-  // it against the new compiler's.
+  // Between patch levels of one compiler a value may move without being worse; the next check
+  // compares with the new compiler's value.
   Judged judged(const Standard& standard, const Measured& measured, const Entry& before) const {
     const std::string verdict = judge(standard, measured, before).verdict;
     if (!standard.patch_tolerance ||
@@ -141,8 +141,8 @@ struct Accepting {
             .asks_why = judge(patched, measured, before).verdict == verdict::regression};
   }
 
-  // What asks for a reason of a change that was judged so: worse is what is worse by the metric's
-  // own direction, and nothing else.
+  // Why a change with this verdict needs a reason; "worse" only if it is worse by the metric's own
+  // direction.
   static std::string what_asks(const Standard& standard, const Entry& before, const Entry& after,
                                const std::string& verdict) {
     const auto *then = std::get_if<double>(&before.value), *now = std::get_if<double>(&after.value);
@@ -154,8 +154,8 @@ struct Accepting {
                                             : "a gain that can be a loss";
   }
 
-  // Of an entry whose limit becomes more than twice as wide, as a check of the change would call
-  // it; empty of any other.
+  // A limit that becomes more than twice as wide, in the words that a check of the change uses;
+  // else empty.
   static std::string what_widens(const Standard& standard, const Entry& before,
                                  const Entry& after) {
     for (const StandardChange& change : compare(standard, before, after, {}))
@@ -163,8 +163,8 @@ struct Accepting {
     return "";
   }
 
-  // Of an entry from whose anchor less would be drift, as a check of the change would call it;
-  // empty of any other.
+  // An anchor from which less counts as drift, in the words that a check of the change uses; else
+  // empty.
   static std::string what_worsens_anchor(const Standard& standard, const Entry& before,
                                          const Entry& after) {
     for (const StandardChange& change : compare(standard, before, after, {}))
@@ -175,7 +175,7 @@ struct Accepting {
     return "";
   }
 
-  // Drift is measured from the entry's value on. A reason, where one is given, is the anchor's too.
+  // Makes the entry's value the anchor of drift. A given reason covers the anchor too.
   void move_anchor(const Standard& standard, const Entry* before, const std::string& key,
                    Entry& entry) const {
     if (!entry.anchor || *entry.anchor == std::get<double>(entry.value)) return;
@@ -202,7 +202,7 @@ struct Accepting {
     return first;
   }
 
-  // What became better may have cost something beside it, and is accepted with a reason.
+  // Whether an improvement may be paid for by another metric, so that accepting it needs a reason.
   bool is_paid_for(const Standard& standard, const CaseResult& result, const NamedMetric& metric,
                    const Entry& before) const {
     if (standard.fall_is_change.empty()) return false;
@@ -229,8 +229,8 @@ struct Accepting {
     return entry;
   }
 
-  // A bootstrap takes in runs that have too few processes to decide anything. Of more processes an
-  // entry knows how far they are apart, which these do not tell.
+  // A bootstrap entry takes in runs with too few processes to decide anything, unless it knows a
+  // spread between processes and the run shows none.
   static bool takes_in(const Entry& before, const Measured& measured) {
     return before.bootstrap && measured.processes < enough_processes &&
            (before.mad_between.value_or(0) == 0 || measured.mad_between.value_or(0) > 0);
@@ -241,13 +241,13 @@ struct Accepting {
            std::abs(std::log(now / then)) <= screening_limit(standard.tolerance, before);
   }
 
-  // Whether every variant that the time or the ratio is of was compiled to what it was accepted of:
-  // then another value is another day's. Where no machine code is known, nothing says so.
+  // Whether every variant behind the time or ratio has the accepted machine code: then another
+  // value is due to another day. False where no machine code is known.
   bool is_of_the_same_code(const std::string& key, const AcceptedRun& run,
                            const Entry& before) const {
     const EntryName name = entry_name(key);
     const bool of_case = name.variant == case_variant;
-    if (of_case && name.metric != "speedup") return false;  // of other cases, too
+    if (of_case && name.metric != "speedup") return false;  // made of other cases, too
     const auto variants = of_case ? std::vector<std::string>{"optimized", "reference"}
                                   : std::vector<std::string>{name.variant};
     return std::ranges::all_of(variants, [&](const std::string& one) {
@@ -260,8 +260,8 @@ struct Accepting {
     });
   }
 
-  // Those of `more` that agree by themselves join. What their middle hides of the others stays out
-  // and is told: each would make the limit so wide that it passes.
+  // Runs of `more` that agree on their own join the entry. The others, which the median hides, stay
+  // out and are reported: each would widen the limit until it passes.
   Entry joined(const Standard& standard, const Entry& before, const std::string& key,
                const std::vector<const AcceptedRun*>& more) const {
     Entry entry = before;
@@ -287,7 +287,7 @@ struct Accepting {
                   const std::vector<const AcceptedRun*>& of) const {
     const std::vector<const AcceptedRun*> more = fresh(of, before);
     if (more.empty()) return before;
-    // Of all, so that what was left out once is left out again.
+    // The median of all runs, so that a run that was left out once is left out again.
     Measured middle = more.front()->metrics.at(key);
     std::vector<double> values;
     for (const AcceptedRun* run : of)
@@ -311,8 +311,8 @@ struct Accepting {
     } else {
       entry = timed_entry(key, more, reason("changed for the better"));
       entry.accepted.previous = before.value;
-      // What was lost with a reason still counts as drift, also while a part of it is won back;
-      // what was won beyond the anchor is where drift begins.
+      // A loss accepted with a reason still counts as drift, even when part of it is regained; a
+      // gain beyond the anchor becomes the new anchor.
       if (before.anchor &&
           (found.asks_why || !what_worsens_anchor(standard, before, entry).empty()))
         entry.anchor = before.anchor;
@@ -326,7 +326,7 @@ struct Accepting {
 
 using Keys = std::set<std::string>;
 
-// What is not measured any more goes, also where another processor's runs measured it; not what is
+// Drops entries that are no longer measured, those of other processors too, but none that was
 // measured and passed over.
 void drop_lost_entries(const Baseline& view, const Keys& passed_over, Acceptable& accepted) {
   Keys kept = passed_over;
@@ -346,7 +346,7 @@ void drop_lost_entries(const Baseline& view, const Keys& passed_over, Acceptable
   std::erase_if(accepted.baseline.processors, [](const auto& held) { return held.second.empty(); });
 }
 
-// A metric that is something else from now on may be judged by other rules, or by none.
+// A metric whose meaning changed may be judged by other rules, or by none.
 void note_meanings(const Meanings& before, const Meanings& now, Acceptable& accepted) {
   for (const auto& [name, meaning] : before)
     if (const auto at = now.find(name); at != now.end() && at->second != meaning)

@@ -18,8 +18,8 @@ namespace holdfast::gate {
 struct Change {
   std::string key;
   std::optional<Value> before = {};  // empty: a new entry
-  std::optional<Value> after = {};   // empty: an entry that goes
-  std::string asks_why = {};  // what of it needs a reason: "worse", "undecided" ...; empty: nothing
+  std::optional<Value> after = {};   // empty: a removed entry
+  std::string asks_why = {};         // why it needs a reason: "worse", "undecided" ...; else empty
 };
 
 struct Acceptable {
@@ -29,26 +29,26 @@ struct Acceptable {
   std::vector<std::string> left_out = {};  // runs that do not join an entry, in a sentence each
 };
 
-// Where drift is measured from: the first accepted value, or a later one that was better than it;
-// or, at a release, what this run makes of the entries, which needs a reason where it is worse.
+// Where drift is measured from. kept: the first accepted value, or a later, better one. here: the
+// values of this run, as at a release; a worse one needs a reason.
 enum class Anchor { kept, here };
 
 struct AcceptOptions {
   std::string why = {};  // empty: each entry gets a plain reason of its own
   Anchor anchor = Anchor::kept;
   std::vector<Results> again = {};  // other runs of the same build on the same processor
-  // What is counted alone, from a machine that was too busy to time anything: times and ratios stay
+  // Accepts counts only, from a machine that was too busy to time anything; times and ratios stay
   // as they were accepted.
   bool counts_only = false;
 };
 
-// Entries that the measurement agrees with stay as they are; a ratio or a time that agrees adds its
-// runs to them, each once. Of several runs the middle is held against an entry, which those join
-// that agree by themselves; all of them found a new one, so that from five runs on its limit knows
-// how much they differ; left out of a ratio or a time are runs whose processes do not agree on it,
-// and those of a case in which the threads' processors stood further apart. Refused are a ratio
-// that no run shows, runs that differ in a count, and an entry that blocks and is too wide to
-// decide anything. `policy` knows the metrics of the suite's list, which are accepted as well.
+// Entries that the measurement agrees with stay; a ratio or time that agrees adds its runs to its
+// entry, each once. Of several runs the median is judged, and those that agree on their own join
+// the entry; a new entry is made from all of them, so that from five runs on its limit knows their
+// spread. Left out of a ratio or time are runs whose processes disagree on it, and runs of a case
+// whose threads stood further apart. Refused are a ratio that no run shows, runs that differ in a
+// count, and a blocking entry that is too wide to decide anything. `policy` knows the metrics of
+// the suite's list, which are accepted as well.
 Acceptable accept(const Results& results, const std::optional<Baseline>& existing,
                   const Policy& policy, const AcceptOptions& options = {});
 

@@ -26,7 +26,7 @@ constexpr const char* launches_key = "toy/step/n:64/f64|optimized|launches";
 
 using toy::policy;
 
-// What the processor sees after accepting `runs` one after the other, on as many days.
+// The processor's view after accepting `runs` one after the other, on as many days.
 Baseline after(const std::vector<Results>& runs, const std::string& why = "") {
   std::optional<Baseline> baseline;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -67,7 +67,7 @@ TEST(Acceptance, AnAgreeingRunJoinsTheEntryAndKeepsItsReason) {
   EXPECT_TRUE(entry.bootstrap);
 }
 
-// On a machine where nothing can be timed.
+// Results of a machine on which nothing can be timed.
 Results of_a_busy_machine() {
   Results results = with_speedup(100);
   toy::metric(results, "optimized", "peak_bytes") = toy::exact(4000);
@@ -118,7 +118,7 @@ std::vector<Results> with_speedups(const std::vector<double>& values) {
   return runs;
 }
 
-// As if all had been given to one command.
+// Accepts all runs in one command.
 Acceptable together(std::vector<Results> runs, const std::optional<Baseline>& existing = {}) {
   const Results first = runs.front();
   runs.erase(runs.begin());
@@ -129,7 +129,7 @@ Entry speedup_in(const Acceptable& accepted) {
   return seen_on(toy::processor, accepted.baseline).entries.at(speedup_key);
 }
 
-// Two modes of a machine, of which one run shows one.
+// The machine has two modes, and each run shows one of them.
 TEST(Acceptance, SeveralRunsOfOneBuildFoundAnEntryTogether) {
   const Acceptable accepted = together(with_speedups({15, 13, 15, 13, 14}));
   const Entry entry = speedup_in(accepted);
@@ -200,7 +200,7 @@ TEST(Acceptance, OfSeveralRunsThoseWhoseProcessesAgreeFoundAnEntry) {
   EXPECT_THAT(alone.refusals.front().why, HasSubstr("speedup is noisy"));
 }
 
-// Runs with these speedups, whose threads stood so far apart.
+// Runs with these speedups and hand-over times between threads.
 std::vector<Results> with_handovers(const std::vector<double>& speedups,
                                     const std::vector<double>& handovers) {
   std::vector<Results> runs = with_speedups(speedups);
@@ -282,7 +282,7 @@ TEST(Acceptance, ARunThatDisagreesStartsAnew) {
   EXPECT_EQ(entry.accepted.previous, Value(10.0));
 }
 
-// Accepts `speedup` as the run of the day after those of `before`, and what it has as the anchor.
+// Accepts `speedup` as the run of the day after those of `before`, and makes it the anchor.
 Acceptable with_new_anchor(double speedup, const Baseline& before, const std::string& why) {
   Results run = with_speedup(speedup);
   run.run.id = "2026-11-20T12:00:00Z-9";
@@ -336,7 +336,7 @@ TEST(Acceptance, AGainThatStaysBelowTheAnchorLeavesItWhereItWas) {
   EXPECT_EQ(speedup_in(accepted).anchor, 10);
 }
 
-// Of one process, which decides nothing.
+// A run of one process, which decides nothing.
 Results undecided(double speedup, const char* code = nullptr) {
   Results results = with_speedup(speedup);
   toy::metric(results, "case", "speedup") = {
@@ -378,7 +378,7 @@ TEST(Acceptance, OtherCodeOfTheReferenceIsOtherCode) {
   EXPECT_THAT(after_undecided({undecided(10, "aa"), other}).medians, ElementsAre(6));
 }
 
-// It may be of the host, which launches the same code.
+// The loss may be the host's, which launches the same code.
 TEST(Acceptance, AnotherDayOfTheSameCodeJoinsWithItsReason) {
   const Baseline ten = accept(undecided(10, "aa"), std::nullopt, policy()).baseline;
   Results six = undecided(6, "aa");
@@ -392,7 +392,7 @@ TEST(Acceptance, AnotherDayOfTheSameCodeJoinsWithItsReason) {
   EXPECT_THAT(after_undecided({undecided(10, "aa"), undecided(14, "bb")}).medians, ElementsAre(14));
 }
 
-// It may be of the code of other cases, too.
+// The value may come from the code of other cases, too.
 TEST(Acceptance, OfWhatACaseMeasuresBesideItsSpeedupNoCodeIsKnownToBeTheSame) {
   const auto measured = [](double seconds) {
     Results results = undecided(10, "aa");
@@ -580,7 +580,7 @@ TEST(Acceptance, OnlyTheGateTierEnters) {
   EXPECT_FALSE(baseline.entries.contains("toy/sum/n:64/f64|optimized|launches"));
 }
 
-// What a list promises, accepted after what another one did.
+// Accepts what a list promises, after what another list did.
 Acceptable promised(const List& list, const Policy& policy,
                     const std::optional<Baseline>& before = {}) {
   Acceptable accepted;
@@ -624,8 +624,8 @@ TEST(Acceptance, AdvisoryMetricsDoNotEnter) {
   EXPECT_FALSE(baseline.entries.contains("toy/step/n:64/f64|optimized|floor_fraction"));
 }
 
-// What git makes of two branches, each with another value of the launches of one of the two cases;
-// its exit code is the number of conflicts.
+// git's merge of two branches, each with another value for the launches of one of two cases; its
+// exit code is the number of conflicts.
 Outcome merged(const Baseline& base) {
   const TemporaryFolder folder("merge");
   const auto put = [&](const char* name, const char* case_id) {
@@ -645,7 +645,7 @@ Outcome merged(const Baseline& base) {
 
 TEST(Merging, BranchesThatAcceptDifferentCasesNeedsNoHand) {
   Baseline base = accept(toy::dry(), std::nullopt, policy()).baseline;
-  std::size_t count = 0;  // as of a file with a history
+  std::size_t count = 0;  // as in a file with a history
   for (auto& [key, entry] : base.entries) entry.accepted.why = text("reason ", ++count);
   const Outcome outcome = merged(base);
   EXPECT_EQ(outcome.code, 0) << outcome.output;

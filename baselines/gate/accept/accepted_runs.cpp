@@ -14,7 +14,7 @@ constexpr double widest_spread =
 // make the limit 30 %.
 constexpr double spread_on_shared_cores = 0.05;
 
-// How far apart the processors stood in a run of a case; 0 where it does not tell.
+// How far apart the processors stood in a run of a case; 0 if unknown.
 double handover(const AcceptedRun& run, const std::string& case_id) {
   const auto at = run.metrics.find(entry_key(case_id, case_variant, handover_metric));
   return at == run.metrics.end() ? 0 : std::get<double>(at->second.value);

@@ -13,24 +13,24 @@
 
 namespace holdfast::gate {
 
-// A run, and what it measured by entry key. What was measured on shared cores is known no better
-// than sharing bends it, however well its processes agree.
+// A run and its measurements by entry key. On shared cores a value is no more certain than sharing
+// makes it, however well the processes agree.
 struct AcceptedRun {
   const Results& results;
-  std::string timed_on;  // what it compares within
+  std::string timed_on;  // the processor and its state, within which times compare
   std::map<std::string, Measured> metrics = {};
   std::set<std::string> on_shared_cores = {};  // cases
 
   explicit AcceptedRun(const Results& run);
 };
 
-// A gated time or ratio of which no process was undisturbed, or a ratio whose processes differ too
-// much to found an entry.
+// Whether no process of a gated time or ratio was undisturbed, or the processes of a ratio differ
+// too much to make an entry.
 bool is_noisy(const Standard& standard, const Measured& measured);
 
-// The runs that show the metric of the key best: those whose processes agree, on cores of their own
-// where any had them, in the first run's state, on processors that stood as close as in any of
-// them. Of a single run these are it, or none.
+// The runs that show the metric of the key best: their processes agree, on unshared cores if any
+// run had them, in the first run's state, on processors as close together as in any run. A single
+// run is returned, or none.
 std::vector<const AcceptedRun*> best_shown(const std::vector<AcceptedRun>& runs,
                                            const Standard& standard, const std::string& key);
 

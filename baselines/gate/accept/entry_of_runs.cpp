@@ -10,8 +10,8 @@ namespace holdfast::gate {
 namespace {
 
 constexpr std::size_t most_runs = 20;           // kept per entry
-constexpr std::size_t runs_without_doubt = 5;   // fewer are a bootstrap,
-constexpr std::int64_t days_without_doubt = 2;  // and so are those of one day, which are alike
+constexpr std::size_t runs_without_doubt = 5;   // fewer make a bootstrap entry
+constexpr std::int64_t days_without_doubt = 2;  // and so do runs of one day, which are alike
 
 std::int64_t distinct_days(const std::vector<std::string>& runs) {
   std::set<std::string> days;

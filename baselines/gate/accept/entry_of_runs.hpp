@@ -11,17 +11,18 @@
 
 namespace holdfast::gate {
 
-// Of what is counted, and the same in each run.
+// The entry of a count, which is the same in each run.
 Entry counted_entry(const Measured& measured, const Results& results, const std::string& why);
 
-// A time or a ratio of these runs, one at least; drift is measured from its value on.
+// The entry of a time or ratio over these runs, at least one; its value becomes the anchor of
+// drift.
 Entry timed_entry(const std::string& key, const std::vector<const AcceptedRun*>& runs,
                   const std::string& why);
 
-// One more run that agrees: the value becomes the median over runs, the reason and the anchor stay.
+// Adds a run that agrees: the value becomes the median over runs, the reason and the anchor stay.
 Entry with_run(const Entry& before, const std::string& key, const AcceptedRun& run);
 
-// Of these runs those that the entry does not hold yet.
+// The runs that the entry does not hold yet.
 std::vector<const AcceptedRun*> fresh(std::vector<const AcceptedRun*> runs, const Entry& before);
 
 }  // namespace holdfast::gate

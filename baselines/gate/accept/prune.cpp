@@ -60,7 +60,7 @@ std::size_t count_all(const Baseline& baseline) {
   return count;
 }
 
-// What it was, as people read it.
+// Removes the orphan and returns what it was, for people to read.
 std::string taken_out(Baseline& baseline, const Orphan& orphan) {
   const std::string metric = metric_of(orphan.key);
   if (!orphan.bounded_of.empty()) {
@@ -79,7 +79,8 @@ std::string taken_out(Baseline& baseline, const Orphan& orphan) {
   return value;
 }
 
-// Tells what goes, takes it out of the store where `write` is set, and returns how many entries go.
+// Prints the entries to remove, removes them from the store if `write` is set, and returns their
+// number.
 std::size_t prune_file(Store& store, const std::string& place, const List& list,
                        const std::set<std::string>& metrics, const Meanings& meanings,
                        const Aliases& aliases, bool write, std::ostream& told) {

@@ -45,8 +45,7 @@ bool all_beyond(const Standard& standard, const Measured& now, const Entry& entr
   });
 }
 
-// The runs that together say that a metric is better for good, oldest first; none where they do
-// not.
+// The runs that together show a lasting improvement, oldest first; empty if they do not.
 std::vector<double> sustained(const Standard& standard, const Measured& now, const Entry& entry,
                               const std::string& key, const OtherRuns& others) {
   std::vector<double> fresh;
@@ -61,8 +60,8 @@ std::vector<double> sustained(const Standard& standard, const Measured& now, con
   return {};
 }
 
-// The value is the middle of the runs, not the luckiest. Drift begins there as well, but where a
-// loss is won back in part: that still counts.
+// The value is the median of the runs, not the luckiest. It is also the new anchor of drift, unless
+// it only regains part of a loss, which still counts.
 Entry proposed_entry(const Entry& before, const Measured& now, std::vector<double> runs,
                      const Results& results) {
   const bool timed = !runs.empty();

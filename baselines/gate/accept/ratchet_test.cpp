@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real `holdfast check` on what became better: what it proposes, and what it needs to see
-// first.
+// The real `holdfast check` on improvements: what it proposes, and what it needs to see first.
 #include "gate/accept/ratchet.hpp"
 
 #include <gmock/gmock.h>
@@ -132,7 +131,7 @@ TEST_F(Ratcheting, TheSameRunIsNoSecondOne) {
                    HasSubstr("give a second run of the same build"));
 }
 
-// Also of a run that nothing could be proposed for.
+// Also for a run for which nothing could be proposed.
 TEST_F(Ratcheting, WhatIsNoFolderIsNoSecondRunAndNoHistory) {
   Results part = run_of(12, "2026-11-22T12:00:00Z");
   part.partial = true;
@@ -216,7 +215,7 @@ TEST_F(Ratcheting, TheRunItselfInTheHistoryIsNoEarlierOne) {
   EXPECT_FALSE(proposed());
 }
 
-// Each run is accepted, with a reason only where one is asked for.
+// Each run is accepted, with a reason only if one is required.
 TEST_F(Ratcheting, ManySmallLossesAreToldFromTheFirstOneBeyondFivePercentOn) {
   bool asked = false;
   for (int run = 0; run < 16; ++run) {

@@ -75,7 +75,7 @@ void of_case(const Results& results, const CaseResult& result, const Policy& pol
                 asked, found);
 }
 
-// A metric with a reason in the place of its value, which the policy does not know.
+// Refuses a metric that has a reason in place of its value, unless the policy knows that reason.
 void refuse_blank(const CaseResult& result, const std::vector<std::string>& listed,
                   const std::string& device_class, const Policy& policy, Refusals& found) {
   for (const NamedMetric& metric : named_metrics(result)) {
@@ -90,7 +90,7 @@ void refuse_blank(const CaseResult& result, const std::vector<std::string>& list
   }
 }
 
-// Of a run that is no whole gate tier of_run() has said so.
+// A run that is not a whole gate tier is already refused by of_run().
 void of_list(const Results& results, const List& list, const Policy& policy, Refusals& found) {
   if (results.partial || !tier_includes(results.tier, "gate")) return;
   const std::string kind = device_kind(results.env.device_name);

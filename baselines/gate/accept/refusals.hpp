@@ -19,8 +19,8 @@ struct Refusal {
 // Ends the sentence about a run that is too busy to time anything.
 inline constexpr const char* counts_remain = " (--counts-only takes what is not timed)";
 
-// Why these results must not become a baseline; empty when they may. `bootstrap` takes ratios of a
-// few processes too; `counts_only` asks nothing of what is timed.
+// Why these results must not become a baseline; empty if they may. `bootstrap` also accepts ratios
+// of few processes; `counts_only` demands nothing of times and ratios.
 std::vector<Refusal> refusals(const Results& results, const List& list, const Policy& policy,
                               bool bootstrap, bool counts_only = false);
 

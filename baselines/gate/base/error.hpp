@@ -14,10 +14,10 @@ enum class Fault {
   no_device,   // the machine has no such device
 };
 
-// Exit's, in the order above.
+// The exit codes, in the order above: 1, 2, 3, 4, 77.
 int exit_code(Fault fault);
 
-// The code of a whole whose parts ended in `a` and `b`: 2 before 3 before 1 before 4 before 77
+// The exit code of a whole whose parts ended in `a` and `b`: 2 before 3 before 1 before 4 before 77
 // before 0.
 int worse_exit_code(int a, int b);
 

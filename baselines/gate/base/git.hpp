@@ -13,27 +13,27 @@
 
 namespace holdfast::gate {
 
-// git in this folder, with what it said; whoever asks looks at how it ended.
+// Runs git in this folder and returns its output; the caller checks how it ended.
 Outcome git(const std::filesystem::path& folder, std::vector<std::string> arguments);
 bool succeeded(const Outcome& outcome);
 
-// Why git did not do it, of what it said: the first line that begins with "fatal:", behind the one
-// before it, which may be that of a program that git had asked; without one the last two.
+// Why git failed, from its output: the first line that begins with "fatal:", after the line before
+// it, which may come from a program that git called; without such a line the last two.
 std::string reason_of(std::string_view said);
 
-// Throws Error(bad_input) where git would take what `option` was given for an option of its own,
-// or for nothing. `kinds` is what may be named: "a branch or a commit".
+// Throws Error(bad_input) if git would take the value of `option` for one of its own options, or if
+// it is empty. `kinds` is what may be named: "a branch or a commit".
 void require_name(std::string_view option, const std::string& name, std::string_view kinds);
 
-// What a commit says of itself.
+// What git knows of a commit.
 struct CommitFacts {
   std::string subject = {};
   std::string author_time = {};  // "2026-11-21T12:00:00Z"
   std::string parent = {};       // the first; empty where there is none
-  std::string branch = {};       // that is checked out, where it is at this commit
+  std::string branch = {};       // the one checked out, if it is at this commit
 };
 
-// Empty where the repository of `folder` does not have the commit, or there is none.
+// Empty if `folder` has no repository, or its repository does not have the commit.
 std::optional<CommitFacts> commit_facts(const std::filesystem::path& folder,
                                         const std::string& commit);
 
@@ -47,11 +47,11 @@ std::map<std::string, std::string> files_at(const std::filesystem::path& folder,
                                             const std::vector<std::string>& under,
                                             const std::string& commit);
 
-// The files of `folder` that git's index has, relative to it; none where there is no repository.
-// Throws where there is one that git does not read.
+// The files of `folder` in git's index, relative to it; none without a repository. Throws if git
+// cannot read the repository.
 std::vector<std::string> tracked_files(const std::filesystem::path& folder);
 
-// The path from the top of the working copy to `folder`, "baselines" where there is none.
+// The path from the top of the working copy to `folder`; "baselines" if there is no repository.
 std::filesystem::path path_in_repository(const std::filesystem::path& folder);
 
 }  // namespace holdfast::gate

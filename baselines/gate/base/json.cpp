@@ -92,7 +92,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   const std::string& file_;
-  const char* counted_;  // lines_ stands for the text before this
+  const char* counted_;  // lines_ counts the text before this
   const char* reached_;
   const char* end_;
   std::size_t lines_ = 1;
@@ -108,7 +108,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return ahead > 0 && lines_ > 1 && *(reached_ - ahead) == '\n' ? lines_ - 1 : lines_;
   }
 
-  // Sentences end at a NUL wherever they are passed on, and would tell only half.
+  // A sentence that quotes the text would end at the NUL.
   void refuse_nul(const std::string& value) {
     if (value.find('\0') != std::string::npos) throw fault(line(0), "a text with a NUL in it");
   }

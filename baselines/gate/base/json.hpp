@@ -103,8 +103,8 @@ class Document {
   Node root_;
 };
 
-// The root object of a document of `schema`, e.g. "holdfast-results/1", or of one that it took the
-// place of, with its key `schema` already taken.
+// The root object of a document of `schema`, e.g. "holdfast-results/1", or of the `older` schema
+// that it replaced; its key `schema` is already taken.
 Object open_schema(const Document& document, std::string_view schema, std::string_view older = {});
 
 // Sorted keys, finite numbers (others throw), shortest doubles that read back the same, one newline
@@ -122,12 +122,12 @@ nlohmann::json nullable(const std::optional<T>& value) {
 // Throws Error(bad_input), which ends with `advice`, unless there is such a folder.
 void require_folder(const std::filesystem::path& path, std::string_view advice);
 
-// What stands in a folder. Throws Error(bad_input) for one that cannot be read.
+// The entries of a folder. Throws Error(bad_input) if it cannot be read.
 std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& folder);
 
 std::string read_file(const std::filesystem::path& path);
 // Readers see the old file or the new one, and a failure leaves nothing behind (WrittenFile).
-// Without syncing that holds as long as the machine does not stop, which is enough for what can be
+// Without syncing this holds only while the machine does not stop, which is enough for what can be
 // computed again.
 enum class Sync { yes, no };
 void write_file(const std::filesystem::path& path, std::string_view text, Sync sync = Sync::yes);

@@ -159,7 +159,7 @@ TEST_F(Json, AnAbsentFileIsNamed) {
               testing::ThrowsMessage<Error>(HasSubstr("absent.json: No such file or directory")));
 }
 
-// Which nobody could read before either: /proc/self/mem has no byte at its beginning.
+// Nobody could read it before either: /proc/self/mem has no byte at its beginning.
 TEST(JsonReading, AFileThatCannotBeReadIsNotCalledCutShort) {
   EXPECT_THAT(
       [] { (void)read_file("/proc/self/mem"); },

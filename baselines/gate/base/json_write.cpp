@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t columns = 100;
 
-// Bytes that are no UTF-8, of a suite's last words or a reason that somebody typed, become U+FFFD.
+// Bytes that are not UTF-8, in a suite's last words or a reason that somebody typed, become U+FFFD.
 std::string valid_text(const nlohmann::json& value) {
   return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -117,7 +117,7 @@ std::string read_file(const std::filesystem::path& path) {
   const auto refuse = [&](std::string_view why) {
     throw Error(Fault::bad_input, text("cannot read ", path.string(), ": ", why));
   };
-  // A FIFO would be waited for.
+  // Opening a FIFO would block without O_NONBLOCK.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat is = {};
   if (*file < 0 || ::fstat(*file, &is) != 0) refuse(std::strerror(errno));

@@ -33,7 +33,7 @@ std::string seconds(double value, int digits) {
   return with_digits(value * 1e9, digits) + " ns";
 }
 
-// "3.2 GB/s", "40 k/s" of the unit 1/s.
+// "3.2 GB/s"; "40 k/s" for the unit 1/s.
 std::string rate(double value, const std::string& unit, int digits) {
   constexpr std::pair<double, const char*> prefixes[] = {
       {1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
@@ -69,7 +69,7 @@ std::string in_digits(const Value& value, const std::string& unit, int digits) {
   return told + ' ' + (number == 1 && unit.ends_with('s') ? unit.substr(0, unit.size() - 1) : unit);
 }
 
-// Of a table its row at `begin`, and whether others follow.
+// The row of a table at `begin`, and whether others follow.
 std::string row_of(const std::string& table, std::size_t begin, std::size_t within) {
   const std::size_t end = table.find(between_rows, within);
   return table.substr(begin, end - begin) + (end == table.npos ? "" : "; ...");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as sentences tell them, and the middle of several.
+// Numbers in sentences, and their median.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/names.hpp"  // unit_of_name, for who shows a number
+#include "base/names.hpp"  // unit_of_name, for callers that show a number
 
 namespace holdfast::gate {
 
@@ -16,8 +16,8 @@ using Value = std::variant<double, std::string>;
 
 // 412 us, 1.178 MB, 19 GB/s, 2 programs, 18.05, sha256:1a2b3c4d.
 std::string readable(const Value& value, const std::string& unit);
-// Both as above, in as many digits as it takes to see that they differ: 1.177856 MB, 1.177864 MB.
-// Of two tables, the first row that differs.
+// Both as above, in as many digits as show that they differ: 1.177856 MB, 1.177864 MB. For two
+// tables, the first row that differs.
 std::pair<std::string, std::string> told_apart(const Value& before, const Value& now,
                                                const std::string& unit);
 // "+8.5 %"

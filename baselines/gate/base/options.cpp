@@ -27,7 +27,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// What every command has besides its own options; a row of the same name of its own goes before.
+// The options of every command; a command's own row of the same name takes precedence.
 constexpr OptionRow common_rows[] = {
     {"quiet", "", "print only the answer, without progress"},
     {"color", "WHEN",
@@ -72,7 +72,7 @@ void check_operands(const Command& command, const std::vector<std::string>& give
                   text("holdfast ", name, ": '' is empty; give ", command.operands));
 }
 
-// What is given and would be ignored was meant otherwise.
+// Refuses an option that would be ignored: the user meant something else.
 void refuse_idle(const Command& command, const Options& given) {
   for (const OptionRow& option : command.options) {
     if (!given.has(option.name)) continue;

@@ -16,7 +16,7 @@ struct OptionRow {
   std::string_view help = {};
   bool repeats = false;
   std::string_view verbs = {};  // "accept, diff" where the first operand is one of several verbs
-  std::string_view needs = {};  // another option, without which this one says nothing
+  std::string_view needs = {};  // another option, without which this one has no effect
 
   constexpr OptionRow of(std::string_view some) const {
     OptionRow row = *this;
@@ -30,7 +30,7 @@ struct OptionRow {
   }
 };
 
-// What the user typed, already held against the command's table.
+// What the user typed, already checked against the command's table.
 class Options {
  public:
   bool has(std::string_view name) const { return values_.contains(name); }
@@ -65,7 +65,7 @@ struct Command {
   std::string usage() const;
 };
 
-// The word of `known` that is most like `word`, if any is alike enough to have been meant.
+// The word of `known` closest to `word`, if any is close enough to have been meant.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace holdfast::gate

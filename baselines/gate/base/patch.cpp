@@ -22,8 +22,8 @@ std::vector<std::string> lines_of(const std::string& content) {
   return lines;
 }
 
-// Every line of both texts, led by ' ', '-' or '+': a line of `before` is held to be the next equal
-// one of `after`.
+// Every line of both texts, led by ' ', '-' or '+': a line of `before` is matched with the next
+// equal one of `after`.
 std::vector<std::string> marked_lines(const std::vector<std::string>& before,
                                       const std::vector<std::string>& after) {
   std::map<std::string, std::vector<std::size_t>> places;
@@ -62,7 +62,7 @@ std::string unified_diff(const std::string& path, const std::string& before,
       ++i, ++old_line, ++new_line;
       continue;
     }
-    // A hunk reaches until twice the context stays unchanged.
+    // A hunk ends where twice the context stays unchanged.
     std::size_t end = i + 1;
     for (std::size_t j = end; j < marked.size() && j < end + 2 * context; ++j)
       if (marked[j][0] != ' ') end = j + 1;

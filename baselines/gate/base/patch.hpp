@@ -6,8 +6,8 @@
 
 namespace holdfast::gate {
 
-// `before` empty means a new file. Short where the lines that stay are in the same order in both
-// texts and mostly unique, as those of a baseline file are. Empty when nothing differs.
+// `before` empty means a new file. The diff is short where lines that stay have the same order in
+// both texts and are mostly unique, as in a baseline file. Empty when nothing differs.
 std::string unified_diff(const std::string& path, const std::string& before,
                          const std::string& after);
 

@@ -76,7 +76,7 @@ std::vector<std::string> environment_of(const Task& task) {
   ::_exit(127);
 }
 
-// The parent of a process as /proc/PID/stat tells it: behind the name, which may hold anything.
+// The parent of a process, from /proc/PID/stat: it follows the name, which may hold anything.
 pid_t parent_of(const fs::path& process) {
   std::string stat;
   std::getline(std::ifstream(process / "stat"), stat, '\0');
@@ -85,7 +85,7 @@ pid_t parent_of(const fs::path& process) {
   return static_cast<pid_t>(std::strtol(stat.c_str() + name_end + 4, nullptr, 10));
 }
 
-// Asks the kernel once, where a look through /proc would read a file of every process.
+// Asks the kernel once; a search through /proc would read a file of every process.
 bool has_children() {
   siginfo_t ignored = {};
   return ::waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
@@ -102,7 +102,7 @@ std::set<pid_t> children() {
   return found;
 }
 
-// The children that start() made: whoever made one waits for it.
+// The children that start() made; their callers wait for them.
 struct Started {
   std::mutex mutex = {};
   std::set<pid_t> children = {};
@@ -116,7 +116,8 @@ bool is_started(pid_t child) {
   return started().children.contains(child);
 }
 
-// What a task has started, and what that has, comes to its subreaper as each parent ends.
+// The descendants of a task: this process, their subreaper, becomes the parent of each whose own
+// parent ends.
 class Descendants {
  public:
   Descendants() : others_(has_children() ? children() : std::set<pid_t>()) {
@@ -137,10 +138,10 @@ class Descendants {
   Descendants& operator=(const Descendants&) = delete;
 
  private:
-  std::set<pid_t> others_;  // that were there before
+  std::set<pid_t> others_;  // children from before the task
 };
 
-// Reads what is there, a MiB at most; closes the descriptor at its end.
+// Reads what is available, at most a MiB; closes the descriptor at end of file.
 void drain(Descriptor& from, std::string& into) {
   std::array<char, 4096> buffer;
   for (int i = 0; i < 256;) {
@@ -157,8 +158,7 @@ void drain(Descriptor& from, std::string& into) {
   }
 }
 
-// The lines that have come since; `handed_on` is where they begin. Of much that was said the end is
-// kept.
+// Passes on the complete lines from `handed_on` on. Of long output only the end is kept.
 void hand_on(const Task& task, std::string& complaints, std::size_t& handed_on) {
   for (auto end = complaints.find('\n', handed_on); end != std::string::npos;
        end = complaints.find('\n', handed_on)) {
@@ -200,7 +200,7 @@ pid_t start(const Task& task, int input, int output, int complaints) {
   const std::vector<char*> argument_pointers = pointers(arguments);
   const std::vector<char*> variable_pointers = pointers(variables);
   Pipe report = make_pipe();               // closed by a successful exec; carries errno otherwise
-  std::unique_lock lock(started().mutex);  // nobody takes the child for another's
+  std::unique_lock lock(started().mutex);  // so that nobody takes the child for another's
   const pid_t child = ::fork();
   if (child > 0) started().children.insert(child);
   if (child < 0) fail(text("start ", task.program.string()), errno);
@@ -208,7 +208,7 @@ pid_t start(const Task& task, int input, int output, int complaints) {
     become(task.program.c_str(), const_cast<char**>(argument_pointers.data()),
            const_cast<char**>(variable_pointers.data()), input, output, complaints, *report.write);
   lock.unlock();
-  ::setpgid(child, child);  // here as well: whoever comes first
+  ::setpgid(child, child);  // in parent and child, whichever comes first
   report.write.close();
   int error = 0;
   if (::read(*report.read, &error, sizeof error) == sizeof error) {
@@ -224,7 +224,7 @@ void catch_interruptions() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
     struct sigaction before = {};
     ::sigaction(signal, nullptr, &before);
-    if (before.sa_handler != SIG_IGN) ::sigaction(signal, &remember, nullptr);  // nohup stays
+    if (before.sa_handler != SIG_IGN) ::sigaction(signal, &remember, nullptr);  // keeps nohup
   }
 }
 
@@ -254,13 +254,13 @@ Outcome run_task(const Task& task) {
       outcome.ending = Ending::timed_out;
       ::kill(-child, SIGKILL);
     }
-    // A child may close its ends and live on, or leave an end to a child of its own: waiting is
-    // therefore never long.
+    // A child may close its ends and live on, or leave an end to a child of its own: poll() never
+    // waits long.
     std::array<pollfd, 2> ends = {{{*output.read, POLLIN, 0}, {*complaints.read, POLLIN, 0}}};
     const bool silent = *output.read < 0 && *complaints.read < 0;
     ::poll(ends.data(), ends.size(), silent ? 1 : 50);
     over = ::waitpid(child, &status, WNOHANG) ==
-           child;  // before reading: all it wrote is in the pipes by now
+           child;  // before reading, so that all its output is in the pipes
     if (*output.read >= 0) drain(output.read, outcome.output);
     if (outcome.output.size() > most_output && outcome.ending == Ending::exited) {
       outcome.ending = Ending::flooded;
@@ -270,7 +270,7 @@ Outcome run_task(const Task& task) {
     if (*complaints.read >= 0) drain(complaints.read, outcome.complaints);
     hand_on(task, outcome.complaints, handed_on);
   }
-  ::kill(-child, SIGKILL);  // whatever it left behind
+  ::kill(-child, SIGKILL);  // what it left behind in its group
   outcome.seconds = seconds_since(begin);
   if (outcome.ending == Ending::exited) note_status(outcome, status);
   return outcome;
@@ -345,7 +345,7 @@ fs::path runtime_folder() {
 
 MachineLock::MachineLock(std::string_view name, const std::function<void()>& on_wait) {
   const fs::path path = runtime_folder() / text("holdfast-", name, ".lock");
-  // A FIFO in its place would be waited for.
+  // A FIFO in its place would block without O_NONBLOCK.
   const int file =
       ::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file < 0) fail(text("open the lock ", path.string()), errno);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One child process: started without a shell, given up after a time limit, its words kept for the
+// One child process: started without a shell, killed after a time limit, its output kept for the
 // report.
 #pragma once
 
@@ -30,15 +30,16 @@ enum class Ending { exited, killed, timed_out, flooded };
 
 struct Outcome {
   Ending ending = Ending::exited;
-  int code = 0;            // where it exited
-  int signal = 0;          // where a signal killed it
+  int code = 0;            // if it exited
+  int signal = 0;          // if a signal killed it
   double seconds = 0;      // by the wall clock
-  std::string output;      // all of the standard output; of one that floods it the beginning
+  std::string output;      // the standard output; of a flood the beginning
   std::string complaints;  // the end of the standard error, at most 64 KiB
 };
 
-// Ctrl-C, a polite kill or a reader that went away, where catch_interruptions() has been called:
-// thrown by what waits, so that temporary folders go; main() then ends by the same signal.
+// Thrown by waiting functions on SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGPIPE, after
+// catch_interruptions(), so that temporary folders are removed; main() then ends by the same
+// signal.
 struct Interrupted {
   int signal = 0;
   std::runtime_error left{"what was running leaves no file"};  // a text whose copy does not throw
@@ -46,9 +47,9 @@ struct Interrupted {
 void catch_interruptions();
 void throw_if_interrupted();
 
-// Runs a task, which reads nothing, to its end. It is killed with all that came of it when the time
-// is up or its standard output exceeds `most_output`; what it leaves behind, a daemon in a session
-// of its own too, ends with it.
+// Runs a task, which has no input, to its end. It is killed with all its descendants when its time
+// is up or its standard output exceeds `most_output`; what it leaves running, even a daemon in a
+// session of its own, is killed at its end.
 constexpr std::size_t most_output = std::size_t{64} << 20;
 Outcome run_task(const Task& task);
 
@@ -67,7 +68,7 @@ Pipe make_pipe();  // closed in children
 // dies with this process. A program that cannot be started throws Error(bad_input).
 pid_t start(const Task& task, int input, int output, int complaints);
 
-// What waitpid() told of a child, in the words of an outcome.
+// Records the status that waitpid() returned for a child.
 void note_status(Outcome& outcome, int status);
 
 // A new folder for the files of one command, removed with all its content at the end.
@@ -83,8 +84,8 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// Where a user's locks are: $XDG_RUNTIME_DIR, or a folder in the one for temporary files that is
-// made 0700; one that is somebody else's is refused.
+// The folder of a user's locks: $XDG_RUNTIME_DIR, or a folder with mode 0700 in that for temporary
+// files; one that another user owns is refused.
 std::filesystem::path runtime_folder();
 
 // Holds a lock among all processes of a user on this machine while it lives, and waits for it if

@@ -67,7 +67,7 @@ TEST(Process, AnEndlessOutputIsCutOffAndSaidSo) {
   EXPECT_EQ(describe(outcome, 0), "printed more than 64 MiB to its standard output");
 }
 
-// Whether a process is there and has not ended.
+// Whether a process exists and has not ended.
 bool lives(const std::string& pid) {
   std::ifstream stat("/proc/" + pid + "/stat");
   std::string number, name, state;

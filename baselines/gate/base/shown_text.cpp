@@ -11,7 +11,7 @@ namespace {
 struct Range {
   unsigned first, last;
 };
-// Unicode's C1 controls, marks of direction, separators of lines, tags, and what is no character.
+// Unicode's C1 controls, direction marks, line separators, tags and noncharacters.
 constexpr std::array<Range, 9> unseen = {{{0x80, 0x9f},
                                           {0x61c, 0x61c},
                                           {0x200b, 0x200f},
@@ -22,7 +22,7 @@ constexpr std::array<Range, 9> unseen = {{{0x80, 0x9f},
                                           {0xfffe, 0xffff},
                                           {0xe0000, 0xe007f}}};
 
-// Blanks of all widths, fillers and marks of variants, beside those.
+// Besides those: blanks of all widths, fillers and variation selectors.
 constexpr std::array<Range, 18> drawn_as_nothing = {{{0x00, 0x20},
                                                      {0x7f, 0xa0},
                                                      {0xad, 0xad},
@@ -44,7 +44,7 @@ constexpr std::array<Range, 18> drawn_as_nothing = {{{0x00, 0x20},
 
 struct Letter {
   unsigned code = 0;
-  std::size_t bytes = 0;  // 0: what begins there is no UTF-8
+  std::size_t bytes = 0;  // 0: it is not UTF-8
 };
 constexpr std::size_t most_bytes = 4;
 

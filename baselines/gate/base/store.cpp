@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A place is inside the store, and no place of anything hidden.
+// Whether a place is inside the store and not hidden.
 bool is_place(const std::string& place) {
   for (std::size_t begin = 0; begin != std::string::npos;) {
     const std::size_t end = place.find('/', begin);
@@ -39,7 +39,7 @@ bool is_hash(const std::string& content) {
          content.find_first_not_of("0123456789abcdef", name.size()) == std::string::npos;
 }
 
-// What sha256() says of a content, for a file of any length.
+// The sha256() of a file of any length.
 std::string hash_of(const fs::path& file) {
   const auto refuse = [&] {
     throw Error(Fault::bad_input,
@@ -59,7 +59,7 @@ std::string hash_of(const fs::path& file) {
   return "sha256:" + hash.digits();
 }
 
-// Someone else's hand in between: then nothing tells which files are right.
+// Throws if somebody else changed the files meanwhile: then nothing tells which are right.
 void refuse_what_is_gone(const fs::path& folder, const Journal& journal) {
   for (const auto& [place, promised] : journal) {
     if (!promised) continue;
@@ -74,7 +74,7 @@ void refuse_what_is_gone(const fs::path& folder, const Journal& journal) {
   }
 }
 
-// The change that somebody began and did not finish.
+// The change that a writer began and did not finish.
 std::optional<Journal> what_is_begun(const fs::path& folder) {
   const fs::path path = journal_path(folder);
   if (!fs::exists(path)) return std::nullopt;
@@ -83,24 +83,24 @@ std::optional<Journal> what_is_begun(const fs::path& folder) {
   return journal;
 }
 
-// The store's own, and those that hold what changes.
+// The store's own folder, and those of the files that change.
 std::set<fs::path> folders_of(const fs::path& store, const Journal& journal) {
   std::set<fs::path> folders = {store};
   for (const auto& [place, content] : journal) folders.insert((store / place).parent_path());
   return folders;
 }
 
-// So that a machine that stops has not forgotten which name a file has. What cannot be synced is
-// left to the file system.
+// Makes file names survive a machine that stops. A folder that cannot be synced is left to the file
+// system.
 void sync_folder(const fs::path& folder) {
   (void)holdfast::sync_folder(folder);
 }
 
-// With all that leads to it; none of them is forgotten either.
+// Creates the folder with its parents, and syncs each.
 void make_folder(const fs::path& folder, std::error_code& problem) {
   const fs::file_type type = fs::status(folder, problem).type();
   if (type == fs::file_type::directory) return;
-  if (type == fs::file_type::none) return;  // whether it is there cannot be told
+  if (type == fs::file_type::none) return;  // it may exist, but cannot be examined
   const fs::path parent = fs::absolute(folder, problem).parent_path();
   if (!problem) make_folder(parent, problem);
   if (!problem && fs::create_directory(folder, problem)) sync_folder(parent);
@@ -154,8 +154,8 @@ Store::Store(fs::path folder, Use use) : folder_(std::move(folder)) {
   settle(use);
 }
 
-// The folder itself is what is locked: nothing is left behind, and a reader needs no right to
-// write. Where a network's file system locks no folders, a lock of this machine has to do.
+// The folder itself is locked: no lock file stays behind, and readers need no right to write. Where
+// a network file system cannot lock folders, a lock of this machine has to do.
 void Store::lock(Use use) {
   const auto tell = [&] {
     std::cerr << "holdfast: waiting until another command is done with " << folder_.string()
@@ -175,9 +175,9 @@ void Store::lock(Use use) {
   if (!machine_lock_) machine_lock_.emplace("store-" + name, tell);
 }
 
-// Who may not finish a change reads it while the others read as well; who may needs the store alone
-// for it. A lock is given up before the other one is taken, and somebody may come in between: what
-// is there then is looked at anew.
+// A reader that may not write reads an unfinished change under the shared lock; one that may takes
+// the store alone and finishes it. The shared lock is released first, so another process may come
+// in between: the state is then read again.
 void Store::settle(Use use) {
   while (const auto begun = what_is_begun(folder_)) {
     if (use == Use::reading) {
@@ -206,8 +206,8 @@ bool Store::may_finish(const Journal& journal) const {
   });
 }
 
-// Gives every file its place. Each step that was taken already is passed over, so that whoever is
-// killed here is followed by the next one. Returns what went wrong, as errno does.
+// Moves every file to its place. Steps that were already taken are skipped, so that another process
+// can continue after this one is killed. Returns errno, or 0.
 int Store::finish(const Journal& journal) const {
   for (const auto& [place, content] : journal) {
     const fs::path file = folder_ / place;
@@ -217,7 +217,7 @@ int Store::finish(const Journal& journal) const {
   }
   for (const fs::path& folder : folders_of(folder_, journal)) sync_folder(folder);
   if (::unlink(journal_path(folder_).c_str()) != 0) return errno;
-  sync_folder(folder_);  // or the journal would be held against files that have changed since
+  sync_folder(folder_);  // else the journal could return and be checked against newer files
   return 0;
 }
 
@@ -271,7 +271,7 @@ void Store::publish() {
     journal[place] = several ? hash_of(part_of(folder_ / place)) : "";
   }
   if (several) {
-    // The names of the parts last before the journal speaks of them.
+    // The names of the parts must be on disk before the journal mentions them.
     for (const fs::path& folder : folders_of(folder_, journal)) sync_folder(folder);
     write_file(journal_path(folder_), canonical(to_json(journal)));
     sync_folder(folder_);

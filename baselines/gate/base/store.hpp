@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A folder whose files change together: the accepted baselines, the history. Every reader sees all
-// of a change or nothing of it, whenever its writer was killed.
+// of a change or nothing of it, even if its writer is killed.
 #pragma once
 
 #include <deque>
@@ -18,24 +18,24 @@
 
 namespace holdfast::gate {
 
-// What a change consists of, by the files' places in the store: the sha256() of what lies beside a
-// place to take it (see WrittenFile); empty where the file goes.
+// A change, by the files' places in the store: the sha256() of the new file that lies beside its
+// place (see WrittenFile); empty where a file is removed.
 using Journal = std::map<std::string, std::optional<std::string>>;
 
 Journal parse_journal(const Document& document);
 nlohmann::json to_json(const Journal& journal);
 
-// Where a change is written down while its files take their places.
+// The file that records a change while its files are moved to their places.
 std::filesystem::path journal_path(const std::filesystem::path& store);
 
-// Readers share the store, a writer has it alone until it is destroyed; who must wait says so on
-// the standard error. A change of several files is prepared beside their places; writing the
-// journal is the moment from which on it holds. Whoever opens the store next finishes what a killed
-// writer wrote down, or, where it may not write, reads the new files from beside their places.
+// Readers share the store; a writer has it alone until it is destroyed. Waiting is reported on the
+// standard error. A change of several files is prepared beside their places, and holds from the
+// moment its journal is written. The next process that opens the store finishes the change of a
+// killed writer or, if it may not write, reads the new files from beside their places.
 class Store {
  public:
   enum class Use { reading, writing };
-  // An absent folder is an empty store to a reader, and made for a writer.
+  // An absent folder is an empty store for a reader, and created for a writer.
   Store(std::filesystem::path folder, Use use);
 
   const std::filesystem::path& folder() const { return folder_; }
@@ -45,8 +45,8 @@ class Store {
   // The places of all files <under>/<class>/<name><ending>, sorted; `under` is "" or ends with '/'.
   std::vector<std::string> places(const std::string& under, std::string_view ending) const;
 
-  // For writers: the files of one change, and their publication. What is no place inside the store
-  // throws Error(bad_input).
+  // For writers: the files of one change, and their publication. A place outside the store throws
+  // Error(bad_input).
   WrittenFile& write(const std::string& place);
   void remove(const std::string& place);
   void publish();

@@ -29,7 +29,7 @@ void put(const fs::path& path, const std::string& content) {
   std::ofstream(path, std::ios::binary) << content;
 }
 
-// Somebody whom the modes of files bind, while it lives: root is nobody for that time.
+// While it lives, file modes apply to this process: root becomes nobody.
 class Unprivileged {
  public:
   Unprivileged() {
@@ -56,8 +56,8 @@ class AStore : public testing::Test {
   }
   void TearDown() override { set_modes(0755, 0755); }
 
-  // What a writer leaves that was killed when it had written its journal: contents by place, and
-  // none where the file goes.
+  // Leaves what a writer leaves that was killed after it had written its journal: contents by
+  // place, none for a removed file.
   void leave(const std::map<std::string, std::optional<std::string>>& change) const {
     Journal journal;
     for (const auto& [place, content] : change) {
@@ -67,7 +67,7 @@ class AStore : public testing::Test {
     put(journal_path(folder_), canonical(to_json(journal)));
   }
 
-  // Of the store's folder, and of the folders in it.
+  // Sets the modes of the store's folder and of the folders in it.
   void set_modes(mode_t store, mode_t inside) const {
     ::chmod(temporary_.path().c_str(), 0755);
     for (const auto& entry : fs::recursive_directory_iterator(folder_))
@@ -81,7 +81,7 @@ class AStore : public testing::Test {
     const auto path = store.content_of(place);
     return path ? read_file(*path) : "absent";
   }
-  // The lock of another command that came now; empty where it would have to wait.
+  // The lock that another command would get now; empty if it would have to wait.
   std::optional<Descriptor> other_command(int how) const {
     Descriptor other(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (::flock(*other, how | LOCK_NB) != 0) return std::nullopt;
@@ -167,7 +167,7 @@ TEST_F(AStore, IsFinishedWhereItsWriterWasKilledBetweenTwoFiles) {
   EXPECT_EQ(files(), 2u);
 }
 
-// As `git checkout` does when the first of two files has taken its place.
+// As `git checkout` does, after the first of two files was moved to its place.
 TEST_F(AStore, IsRefusedWhereSomebodyRestoredAFileThatHadTakenItsPlace) {
   leave({{host, "new host"}, {dry, "new dry"}});
   fs::rename(part_of(folder_ / dry), folder_ / dry);
@@ -269,7 +269,7 @@ TEST_F(AStore, IsSharedByReadersThatMayNotFinishIt) {
   EXPECT_TRUE(other_command(LOCK_SH));
 }
 
-// A folder in which nobody may rename what is another's: only trying tells.
+// In this folder nobody may rename another user's files, which only trying shows.
 TEST_F(AStore, IsSharedByAReaderThatCouldNotFinishIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root makes files that are another's";
   leave({{host, "new host"}, {dry, "new dry"}});

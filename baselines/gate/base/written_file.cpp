@@ -35,7 +35,7 @@ void WrittenFile::append_copy_of(const std::filesystem::path& file) {
     if (errno == EINTR) continue;
     break;
   }
-  // Not every file system copies by itself; what it has copied stays.
+  // Not every file system supports copy_file_range(); what it has copied stays.
   std::vector<char> block(std::size_t{1} << 20);
   for (;;) {
     const ssize_t got = ::read(*from, block.data(), block.size());

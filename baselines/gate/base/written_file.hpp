@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/files.hpp for the files of a store: who cannot write one does not go on.
+// base/files.hpp for the files of a store: failures throw.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@ class WrittenFile : private holdfast::WrittenFile {
  public:
   explicit WrittenFile(std::filesystem::path place) : Quiet(std::move(place)) { check(); }
   void append(std::string_view content) { Quiet::append(content), check(); }
-  void append_copy_of(const std::filesystem::path& file);  // copied by the kernel, not through here
+  void append_copy_of(const std::filesystem::path& file);  // copied by the kernel
   void sync() { Quiet::sync(), check(); }
   void publish() { Quiet::publish(), check(); }
   using Quiet::leave_beside;
@@ -25,11 +25,11 @@ class WrittenFile : private holdfast::WrittenFile {
   void check() const;
 };
 
-// Removes the file that an older command wrote, which nobody may take for what this one has yet to
-// say. What cannot be removed, as a folder, throws Error(bad_input) "cannot write ..".
+// Removes a file of an earlier command, so that nobody takes it for the answer of this one. What
+// cannot be removed, such as a folder, throws Error(bad_input) "cannot write ..".
 void withdraw(const std::filesystem::path& older);
 
-// The folder that --out names, with those above it. Throws Error(bad_input) "cannot write to
+// Creates the folder that --out names, with its parents. Throws Error(bad_input) "cannot write to
 // --out=..".
 void make_folder(const std::filesystem::path& out);
 

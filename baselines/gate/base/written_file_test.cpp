@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-// Without root's rights, which know no folder that may not be written to.
+// Without root's rights, for which no folder is read-only.
 class OfAnotherUser : public testing::Test {
  protected:
   const TemporaryFolder folder_{"written-file-test"};

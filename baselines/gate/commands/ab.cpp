@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t default_trials = 20;
 constexpr std::int64_t most_trials = 100000;
 
-// What two builds time on the device.
+// The cases that two builds time on the device.
 struct TimedCases {
   std::vector<std::string> both = {}, base_alone = {}, head_alone = {};
 };
@@ -117,12 +117,12 @@ Comparison compare_one(const Asked& asked, const std::string& case_id, Progress&
   return found;
 }
 
-// The chance of an alarm that the bounds leave to equal builds, as either a loss or a gain.
+// The chance of a false alarm, a loss or a gain, that the bounds allow for equal builds.
 double allowed_alarms(const Asked& asked) {
   return 2 * asked.plan.decision.looks.alpha;
 }
 
-// A against A: whatever it says but PASS is a false alarm or a lack of evidence.
+// Compares a build with itself: anything but PASS is a false alarm or a lack of evidence.
 SelfTest self_tested(const Asked& asked, const fs::path& binary, std::size_t trials,
                      Progress& progress) {
   SelfTest test{.suite = binary.filename().string(),
@@ -143,7 +143,7 @@ SelfTest self_tested(const Asked& asked, const fs::path& binary, std::size_t tri
   return test;
 }
 
-// By chance one of 20 decisions may alarm: only a rate that is surely too high is a failure.
+// One of 20 decisions may alarm by chance: only a rate that is surely too high fails.
 int tell(const SelfTest& test, double allowed) {
   const auto in_percent = [](double part) { return std::round(1000 * part) / 10; };
   const bool too_many = test.alarm_rate.lower > allowed;
@@ -164,7 +164,7 @@ nlohmann::json told_incomplete(const std::string& case_id, const std::string& re
   return {{"case", case_id}, {"verdict", "INCOMPLETE"}, {"reason", reason}};
 }
 
-// Before minutes of measuring. What stood there is withdrawn.
+// Fails before minutes of measuring if the file cannot be written. An older file is removed.
 void expect_to_write(const fs::path& file) {
   withdraw(file);
   write_file(file, "");
@@ -175,7 +175,7 @@ struct Pairing {
   fs::path base, head;
 };
 
-// The two operands, or of a self-test the one twice.
+// The two operands; in a self-test the single one twice.
 Pairing pairing_of(const Options& options) {
   const bool self = options.has("selftest");
   if (options.operands().size() != (self ? 1 : 2))
@@ -224,7 +224,7 @@ std::string tier_of(const Options& options) {
   return tier;
 }
 
-// Prints and tells each case; the exit code of the worst.
+// Prints each case and adds it to `told`; returns the worst exit code.
 int compare_all(const Asked& asked, Progress& progress, nlohmann::json& told) {
   int code = asked.cases.base_alone.empty() ? 0 : exit_code(Fault::incomplete);
   for (const std::string& case_id : asked.cases.base_alone)

@@ -28,13 +28,13 @@ class AbCommand : public FakeSuiteCommand {
   std::string build(const std::string& name, double step_seconds = 1e-3) {
     return toy::fake_build(folder_.path() / name, step_seconds).string();
   }
-  // One case of a build against another, whose step takes `head_seconds` instead of 1 ms.
+  // Compares one case of a build with another, whose step takes `head_seconds` instead of 1 ms.
   Outcome compared(double head_seconds, const std::vector<std::string>& more = {}) {
     return ab(toy::joined(
         {build("base"), build("head", head_seconds), "--filter=add", "--unit=0.001", "--real-time"},
         more));
   }
-  // A build that answers as the fake suite lists, by a shell's lines of `answers` to each `line`.
+  // A build that lists cases as the fake suite, and runs the shell lines `answers` for each `line`.
   std::string scripted(const std::string& name, const std::string& answers) const {
     const fs::path binary = folder_.path() / name / "fake_suite";
     fs::create_directories(binary.parent_path());
@@ -114,7 +114,7 @@ TEST_F(AbCommand, ABuildWithoutTheVariantThatIsComparedIsIncompleteOnEitherSide)
 }
 
 TEST_F(AbCommand, AnAnswerBeforeItsQuestionIsNone) {
-  // Written at once: who waits for the first line may already find the second.
+  // Both lines are written at once, so the second may be there when the first is read.
   const std::string early = scripted("early", R"(*) printf '0.001 0.001\n0.0001 0.0001\n' ;;)");
   expect_incomplete(build("well"), early, "said '0.0001 0.0001' before it was asked");
 }
@@ -269,7 +269,7 @@ TEST_F(AbCommand, ASuiteThatComplainsWithoutEndIsCutOff) {
   EXPECT_THAT(outcome.output, HasSubstr("printed more than 64 MiB to its standard error"));
 }
 
-// As where TMPDIR is full: what is written there comes to an end before the builds do.
+// As if TMPDIR were full: there is no room for the builds.
 TEST_F(AbCommand, BuildsThatFindNoRoomHaveASentenceOfTheirOwn) {
   const std::string base = build("base"), head = build("head");
   const Outcome outcome =

@@ -37,7 +37,7 @@ RootOptions root_options(const Options& options) {
   return root;
 }
 
-// Those that are there now and those that go.
+// The number of entries, including those that are removed.
 std::string entries_of(const Plan& plan) {
   const auto& changes = plan.accepted.changes;
   const auto gone = std::count_if(changes.begin(), changes.end(),
@@ -46,7 +46,7 @@ std::string entries_of(const Plan& plan) {
   return text(count, count == 1 ? " entry" : " entries");
 }
 
-// A change without a bar in its key is of a metric itself: what it was, and what it is.
+// A change without a '|' in its key concerns a metric's meaning, before and after.
 void print_changes(const Plan& plan, std::ostream& out) {
   for (const Change& change : plan.accepted.changes) {
     const bool of_entry = change.key.find('|') != std::string::npos;
@@ -67,7 +67,7 @@ void print_left_out(const Plan& plan, std::ostream& out) {
   for (const std::string& run : plan.accepted.left_out) out << "  left out: " << run << "\n";
 }
 
-// An entry keeps its value while nobody measures it, but not under a compiler that did not make it.
+// An entry that nobody measures keeps its value, but not under another compiler.
 void refuse_stale(const Plan& plan, const Results& results, const Policy& policy) {
   if (!plan.existing || plan.existing->fingerprint.compiler == results.env.compiler) return;
   for (const CaseResult& result : results.cases)
@@ -168,7 +168,7 @@ int refuse(const Root& root, const Policy& policy, const fs::path& lists, bool b
     if (part.no_device()) continue;
     std::vector<Refusal> found =
         refusals(part.results, part.list, policy.with(part.list.metrics), bootstrap, counts_only);
-    // A baseline is of the code that it stands beside.
+    // A baseline must come from the code that it is stored with.
     if (const std::string why = other_content(lists, part.results.suite, part.results.run.content);
         !why.empty())
       found.push_back(
@@ -183,7 +183,7 @@ int refuse(const Root& root, const Policy& policy, const fs::path& lists, bool b
   return exit;
 }
 
-// Of the entries that the runs together would make; 0 where there are none.
+// Prints why the plan's entries are refused and returns the worst exit code; 0 if none is.
 int told_refusals(const Plan& plan) {
   int exit = 0;
   for (const Refusal& refusal : plan.accepted.refusals) {
@@ -280,7 +280,7 @@ void show_entries(const std::string& whose, const Entries& entries, const std::s
   }
 }
 
-// The case that is meant by enough of its id; empty where none is asked for.
+// The case that a unique part of its id names; empty if none is asked for.
 std::string meant_case(const std::string& word, const std::vector<Baseline>& all) {
   std::set<std::string> ids;
   for (const Baseline& baseline : all) {

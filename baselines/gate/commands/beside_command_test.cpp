@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real `holdfast run --beside` and `check --confirm` on two builds of the fake suite: what a
-// change is held against where nothing about times was ever accepted.
+// change is compared with if no times were ever accepted.
 #include <gmock/gmock.h>
 
 #include <csignal>
@@ -507,7 +507,7 @@ TEST_F(Beside, ABaseThatWasCompiledOtherwiseIsToldAndExcusesNothing) {
                         "with other flags; what that makes of its times counts as this change's"));
 }
 
-// Of the processes of a build whose step takes 1 ms one says 1 s, another 2, up to 5.
+// The processes of a build whose step takes 1 ms report 1 s, 2 s, up to 5 s.
 class BesideABound : public Beside {
  protected:
   void bound(double most_seconds) const {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real `holdfast` on what is broken, absent or meant otherwise: it fails closed, with one
-// sentence.
+// The real `holdfast` on broken, missing or mistaken input: it fails closed, with one sentence.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -69,7 +68,7 @@ TEST_F(GateCommand, AListOfAnotherBuildIsRefused) {
   expect_complaint(check(), 3, HasSubstr("a list of another build"));
 }
 
-// The suite's own options make other cases, of the very same build.
+// The suite's own options make other cases of the same build.
 TEST_F(GateCommand, ACustomRunWithItsOwnListIsRefusedAsOne) {
   accepted(toy::dry());
   List other = toy::list();
@@ -123,7 +122,7 @@ TEST_F(GateCommand, ACheckWithdrawsTheOlderVerdictBeforeItBegins) {
   EXPECT_FALSE(std::filesystem::exists(results_ / "verdict.json") && verdict().exit == 0);
 }
 
-// Given by slip, it is left as it was, and the command that was meant is told.
+// Given by mistake, it is left as it was, and the right command is named.
 TEST_F(GateCommand, TheFolderOfADeviceClassIsNoResultsRoot) {
   accepted(toy::host());
   const std::filesystem::path folder = results_ / "host-x86_64-v4-2t";
@@ -227,7 +226,7 @@ TEST_F(GateCommand, ARefusalTakesThePlaceOfAnOlderVerdict) {
   EXPECT_THAT(read_file(results_ / "verdict.xml"), HasSubstr("failures=\"1\""));
 }
 
-// A list that is a link to itself, which no sentence of ours speaks of.
+// A list that is a link to itself, for which we have no message of our own.
 TEST_F(GateCommand, WhateverStopsACheckTakesThePlaceOfAnOlderVerdict) {
   accepted(toy::dry());
   ASSERT_EQ(check(), 0) << output_;
@@ -239,7 +238,7 @@ TEST_F(GateCommand, WhateverStopsACheckTakesThePlaceOfAnOlderVerdict) {
   EXPECT_THAT(verdict().notes, testing::ElementsAre(HasSubstr("toy.list.json")));
 }
 
-// A FIFO would be waited for, and this test with it.
+// Reading a FIFO would block, and this test with it.
 TEST_F(GateCommand, AFifoInThePlaceOfAnyFileIsRefused) {
   accepted(toy::dry());
   const std::filesystem::path dry = results_ / "cuda-dry-sm_90";
@@ -377,7 +376,7 @@ TEST_F(GateCommand, ABoundOfTheReferenceIsNotLostWithItsMetric) {
   expect_output(check(), 3, HasSubstr("launches      has a bound and was not measured"));
 }
 
-// Each is one edit of a good file that would hide something, were it believed.
+// One edit of a good file that would hide something if it were believed.
 struct Spoilt {
   const char* what;
   const char* file;  // results, baseline or policy

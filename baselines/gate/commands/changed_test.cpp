@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real `holdfast` on falls that can be losses, and on bounds of what is never the same twice.
+// The real `holdfast` on falls that may be losses, and on bounds on values that vary from run to
+// run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@ using testing::Not;
 
 class Changed : public GateCommand {
  protected:
-  // A fall of `metric` is a change beside a worsening of those.
+  // A fall of `metric` is a change if one of `beside` became worse.
   void fall_of(const std::string& metric, const std::string& beside) {
     spoil(common_policy_, R"("metrics": {)",
           "\"metrics\": {\"" + metric + "\": {\"fall_is_change\": [\"" + beside + "\"]}, ");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands whose standard output takes nothing: a full disk, or nobody who reads.
+// Commands whose standard output cannot be written: a full disk, or no reader.
 #include <gmock/gmock.h>
 
 #include "gate/base/shown_text.hpp"

@@ -19,7 +19,7 @@ using toy::Files;
 using toy::run_traced;
 using toy::without_unfinished;
 
-// Of each store; the last ones reach back to before the journal is written. At night all.
+// Kills per store; the last ones reach back to before the journal is written. All at night.
 std::size_t moments() {
   return toy::whole_corpus() ? 100 : 20;
 }
@@ -155,11 +155,11 @@ TEST_F(Crash, WhatAKilledCommandLeavesGoesWithTheTest) {
   EXPECT_EQ(fs::temp_directory_path().parent_path(), folder_.path());
 }
 
-// What an older command answered does not stand for what a killed one would have: it is withdrawn
-// before anything that takes long, and nothing brings it back.
+// An older command's answer must not stand for that of a killed one: it is removed before anything
+// that takes long, and nothing brings it back.
 class KilledAnswer : public Crash {
  protected:
-  // `late`: it is known late what will be answered, and withdrawn then.
+  // `late`: what will be answered is known late, and only then is the older answer removed.
   void kill_at_random_moments(const Answer& answer, bool late = false) {
     const auto whole = run_traced(answer.command, {});
     if (!whole) GTEST_SKIP() << untraceable;

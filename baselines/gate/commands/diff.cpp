@@ -34,7 +34,7 @@ void print(const DifferenceRow& row) {
   std::cout << '\n';
 }
 
-// Of the build that measured both; empty where they were measured by different ones, or by hand.
+// The list of the build that measured both; empty if different builds did, or none is known.
 std::optional<List> list_beside(const StoredResults& before, const StoredResults& after) {
   const auto path = [](const StoredResults& stored) {
     return list_path(stored.file.parent_path(), stored.results.suite);
@@ -45,7 +45,7 @@ std::optional<List> list_beside(const StoredResults& before, const StoredResults
   return parse_list(Document(path(before).string(), read_file(path(before))));
 }
 
-// Whether the pair is equal.
+// Prints a pair and returns whether it is equal.
 bool print(const Pair& pair) {
   if (!pair.before || !pair.after) {
     const Results& there = (pair.before ? pair.before : pair.after)->results;

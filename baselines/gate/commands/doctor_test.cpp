@@ -74,7 +74,7 @@ Outcome doctor(const std::string& precedence, std::vector<std::string> options =
                    .timeout_seconds = 60});
 }
 
-// Below a folder of baselines, so much of one host's class.
+// Stores a baseline of one host's class with this content.
 void keep_baseline(const std::filesystem::path& baselines, bool counts,
                    const std::vector<std::string>& timed) {
   const Entry entry{.value = 7., .accepted = {.utc = "u", .content = "c", .why = "w"}};

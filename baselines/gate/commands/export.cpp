@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 
 constexpr double nanoseconds = 1e9;
 
-// "cubed_sphere_swe/rk4_step/n:48/f64/optimized", and the device class in front where a folder
-// holds several.
+// "cubed_sphere_swe/rk4_step/n:48/f64/optimized", with the device class in front if a folder holds
+// several.
 std::string series(const std::vector<StoredResults>& all, const Results& results,
                    const std::string& id, const std::string& variant) {
   const bool several = std::any_of(all.begin(), all.end(), [&](const StoredResults& other) {
@@ -35,7 +35,7 @@ std::string series(const std::vector<StoredResults>& all, const Results& results
 using Visit = std::function<void(const Results& results, const CaseResult& result,
                                  const std::string& variant, const Metrics& metrics)>;
 
-// Every group of numbers of every case that is well.
+// Visits every group of numbers of every case with status ok.
 void visit(const std::vector<StoredResults>& all, const Visit& each) {
   for (const StoredResults& stored : all)
     for (const CaseResult& result : stored.results.cases) {
@@ -46,7 +46,7 @@ void visit(const std::vector<StoredResults>& all, const Visit& each) {
     }
 }
 
-// The measures of Bencher are slugs.
+// Names of measures are slugs in Bencher.
 std::string measure(const std::string& metric) {
   std::string out = metric == "time_s" ? "latency" : metric;
   std::replace(out.begin(), out.end(), '_', '-');
@@ -81,8 +81,7 @@ Verdict kept_verdict(const fs::path& directory) {
   return read_verdict(kept);
 }
 
-// The metrics that are wished for: by name, and by what the verdict beside the results says of
-// them.
+// Keeps the requested metrics: by name, and by what the verdict beside the results says of them.
 void keep_wished(std::vector<StoredResults>& all, const Options& options,
                  const fs::path& directory) {
   const std::vector<std::string> names = options.values("metric");
@@ -114,7 +113,7 @@ void keep_wished(std::vector<StoredResults>& all, const Options& options,
                 text("no case in ", directory.string(), " has the metric ", names.front()));
 }
 
-// Rows are times: where there is none, the reader is told why on the standard error.
+// Rows are times: if there is none, prints why on the standard error.
 void tell_why_empty(const nlohmann::json& made, const std::vector<StoredResults>& all,
                     const Options& options) {
   if (!made.at("benchmarks").empty()) return;
@@ -132,7 +131,7 @@ void tell_why_empty(const nlohmann::json& made, const std::vector<StoredResults>
     std::cerr << "no case that is well has one\n";
 }
 
-// Another reader would take a case that crashed for one that nobody measures any more.
+// Prints the cases left out: a reader would take a crashed case for one that is no longer measured.
 void tell_left_out(const std::vector<StoredResults>& all) {
   std::vector<std::string> lost;
   for (const StoredResults& stored : all)

@@ -18,8 +18,8 @@ nlohmann::json google_benchmark(const std::vector<StoredResults>& all);
 // the range between processes.
 nlohmann::json bencher_metrics(const std::vector<StoredResults>& all);
 
-// What github-action-benchmark reads as customSmallerIsBetter (or, `bigger`, customBiggerIsBetter):
-// metrics for which less (more) is better, which their lists tell.
+// github-action-benchmark's customSmallerIsBetter (or, `bigger`, customBiggerIsBetter): metrics for
+// which less (more) is better, as their lists say.
 nlohmann::json action_benchmark(const std::vector<StoredResults>& all, const Meanings& metrics,
                                 bool bigger);
 

@@ -35,7 +35,7 @@ std::string csv_text(const std::string& value) {
   return out + '"';
 }
 
-// What changed its level within the newest runs of a class, by name.
+// The series that changed their level within the newest runs of a class, by name.
 std::set<std::vector<std::string>> changed_series(const std::vector<HistoryLine>& lines) {
   std::set<std::vector<std::string>> changed;
   for (const TrendSeries& series : find_trends(lines, {}))

@@ -79,7 +79,7 @@ TEST(Export, LeavesOutCasesThatAreNotWell) {
   EXPECT_THAT(google_benchmark(all)["benchmarks"], SizeIs(2 * 5));
 }
 
-// What a test of an export reads of the real command.
+// Reads exports of the real command.
 class Exported : public GateCommand {
  protected:
   nlohmann::json exported(const std::string& format, const std::vector<std::string>& more = {}) {

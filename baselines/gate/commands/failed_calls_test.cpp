@@ -38,8 +38,7 @@ class FailedCalls : public toy::LastingCommands {
     return traced.value_or(Traced{.code = -2});
   }
 
-  // The first that the command itself makes: what precedes is the loader's, as the start of any
-  // other command.
+  // The first call of the command itself: those before are the loader's, as in any command.
   std::size_t start() {
     static const std::size_t stops = run({"--version"}).stops - 6;
     return stops;
@@ -52,7 +51,7 @@ class FailedCalls : public toy::LastingCommands {
     return {.moment = start() + random_() % (stops - start()), .error = error, .on = on};
   }
 
-  // All calls of one kind, for good.
+  // For each kind of call: all of its calls fail from some point on.
   std::vector<FailingCall> of_each_kind() {
     std::vector<FailingCall> fails;
     for (const long call :
@@ -112,7 +111,7 @@ class FailedCalls : public toy::LastingCommands {
     tell();
   }
 
-  // `early`: it may stand where the command ended before it knew what it would answer.
+  // `early`: the older answer may stay if the command ended before it knew its own.
   void fail_answers(const Answer& answer, std::size_t at_night, bool early = false) {
     const Traced whole = run(answer.command);
     if (whole.code == -2) GTEST_SKIP() << "this machine forbids tracing a child";
@@ -124,7 +123,7 @@ class FailedCalls : public toy::LastingCommands {
       toy::restore(answer.folder, answer.before);
       const Traced traced = fail_one(answer.command, answer.code, fail);
       const testing::ScopedTrace trace(__FILE__, __LINE__, named(fail, traced));
-      // Where nothing can be removed, a check alone writes over what stands there.
+      // If nothing can be removed, only a check overwrites what is there.
       if (traced.call == SYS_unlink && answer.command.front() != "check") continue;
       if (traced.code == answer.code || !early) {
         EXPECT_FALSE(answer.older_stands())
@@ -134,7 +133,7 @@ class FailedCalls : public toy::LastingCommands {
     tell();
   }
 
-  // `or_says`: what it says beside the rest where a part is not known.
+  // `or_says`: an alternative output if a part is not known.
   void fail_readings(const std::vector<std::string>& command, std::size_t at_night,
                      const std::string& or_says = "") {
     const Traced whole = run(command);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real `holdfast check` and `holdfast explain` on results with profiles beside them: what the
-// detectors see is told and never decides, and a broken profile is a broken input.
+// The real `holdfast check` and `holdfast explain` on results with profiles beside them: findings
+// are reported and never decide, and a broken profile is a broken input.
 #include <gmock/gmock.h>
 
 #include "gate/testing/gate_command.hpp"
@@ -26,7 +26,7 @@ class Findings : public GateCommand {
   int explain(const std::string& word, const std::vector<std::string>& more = {}) {
     return holdfast(toy::joined({"explain", word, results_.string()}, stores(), more));
   }
-  // Stores `results` as measured against a list that says of its first case what it shows.
+  // Stores `results` with a list that expects a finding of its first case.
   void store_expecting(Results results, const char* finding) const {
     List list = toy::list();
     list.cases[0].expected = {
@@ -119,7 +119,7 @@ TEST_F(Findings, AreToldUpToTen) {
   store(many);
   for (const auto& folder : {lists_, results_ / "cuda-dry-sm_90"})
     write_file(folder / "toy.list.json", canonical(to_json(list)));
-  EXPECT_EQ(check(), 1) << complaints_;  // for the toy's bound on launches
+  EXPECT_EQ(check(), 1) << complaints_;  // because of the toy's bound on launches
   EXPECT_THAT(output_, AllOf(HasSubstr("makes 321 launches"), Not(HasSubstr("makes 311 launches")),
                              HasSubstr("and 2 findings more, in verdict.json")));
   EXPECT_THAT(verdict().findings, SizeIs(24));

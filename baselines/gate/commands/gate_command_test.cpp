@@ -54,7 +54,7 @@ TEST_F(GateCommand, SixteenMoreRegistersNameTheKernel) {
             HasSubstr("stage: registers 40 -> 56, cubin changed; 1 other kernel identical")));
 }
 
-// What the gate proposes about fewer bytes of a run that was left so.
+// What the gate proposes for a run with fewer bytes.
 class Proposes : public GateCommand {
  protected:
   std::string about_better() {

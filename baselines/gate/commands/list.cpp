@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the kinds of device their name tells; a dry one has an architecture, too.
+// Other devices are named by their kind; a dry one has an architecture, too.
 void refuse_unknown_architecture(const std::string& device) {
   if (device_kind(device) != "cuda-dry") return;
   std::string known;
@@ -66,7 +66,7 @@ void print(const List& list) {
   std::size_t width = 0;
   for (const ListedCase& listed : list.cases) width = std::max(width, listed.id.size());
   std::cout << list.suite << ": " << plural(list.cases.size(), "case") << "\n";
-  std::map<std::string, std::size_t> uncounted;  // cases by why their instructions are not
+  std::map<std::string, std::size_t> uncounted;  // cases by why they are uncounted
   for (const ListedCase& listed : list.cases) {
     if (listed.uncounted) ++uncounted[*listed.uncounted];
     std::string devices;

@@ -57,8 +57,8 @@ int help(const std::vector<std::string>& arguments) {
   return 0;
 }
 
-// Git tells its hooks which repository called them, and there it finds nothing of a folder that
-// lies elsewhere, or below. Ours is always the one around the folder that we are given.
+// In a git hook these variables name the calling repository, in which git finds nothing of other
+// folders. Ours is always the repository around the folder that we are given.
 void forget_the_callers_repository() {
   for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE"})
     (void)::unsetenv(name);
@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
   forget_the_callers_repository();
   try {
     const int code = dispatch(std::vector<std::string>(argv + 1, argv + argc));
-    // A verdict that nobody could read is no verdict.
+    // A verdict that cannot be printed is an error.
     if (!std::cout.flush()) throw Error(Fault::bad_input, "cannot write to the standard output");
     return code;
   } catch (const Interrupted& interrupted) {

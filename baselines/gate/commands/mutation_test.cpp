@@ -148,8 +148,8 @@ std::vector<Scenario> scenarios() {
           {"a lost case", toy::dry(), lost, 3}};
 }
 
-// Over what is there, and cut to length afterwards: ext4 writes to the disk at once what was cut to
-// nothing before, for each mutant.
+// Overwrites the file and then truncates it: ext4 writes a file that was truncated first to disk at
+// once, for each mutant.
 void put(const fs::path& path, const std::string& content) {
   if (!fs::exists(path)) std::ofstream(path, std::ios::binary);
   std::fstream(path, std::ios::in | std::ios::out | std::ios::binary) << content;
@@ -185,7 +185,7 @@ class Mutation : public GateCommand, public testing::WithParamInterface<Scenario
     ASSERT_EQ(exit_of_check(), scenario.exit);
   }
 
-  // Of the device class that was measured.
+  // A profile of the device class that was measured.
   static nlohmann::json profile() {
     const Environment& env = GetParam().measured.env;
     if (env.device_name != "host") return toy::dry_profile();
@@ -237,8 +237,8 @@ class Mutation : public GateCommand, public testing::WithParamInterface<Scenario
     }
   }
 
-  // Another processor, of which nothing is accepted in time, is told in a loud line; where CI says
-  // that there must be a baseline, it fails.
+  // Another processor without an accepted time is reported in a prominent line; if CI requires a
+  // baseline, it fails.
   static bool says_no_baseline(const Verdict& verdict) {
     return std::any_of(verdict.notes.begin(), verdict.notes.end(), [](const std::string& note) {
       return note.starts_with("NO BASELINE for the processor ");
@@ -322,8 +322,8 @@ TEST_P(Mutation, OfAnyInputIsNoticed) {
   expect_no_survivors();
 }
 
-// A list that somebody changed is another build's, whatever was changed; one that a suite printed
-// so is held against the results.
+// A list that was changed belongs to another build, whatever was changed; one that a suite printed
+// so is compared with the results.
 TEST_P(Mutation, OfAListIsNoticed) {
   const auto spoil = [&](bool beside, bool in_build, bool in_results, const std::string& what) {
     toy::for_each_mutant(toy::list_text(), [&](const Mutant& mutant) {

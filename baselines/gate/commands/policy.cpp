@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is asked about, and what tells of it: the suite's list in this build, where it has one, and
-// what was accepted of the suite, on any class of devices.
+// The case and class that are asked about, with their sources: the suite's list in this build, if
+// it has one, and what was accepted of the suite on any device class.
 struct Subject {
   std::string case_id;
   std::string device_class;
@@ -38,7 +38,7 @@ struct Subject {
   }
 };
 
-// Enough of an id to be one case of this build is that case; a suite that only baselines know has
+// A unique part of an id stands for that case of this build; a suite that only baselines know needs
 // whole ids.
 std::string whole_id(const std::string& word, const fs::path& lists, const Store& store) {
   const std::string suite(suite_of(word));
@@ -67,7 +67,7 @@ Subject read_subject(const std::string& word, const std::string& device_class,
   return subject;
 }
 
-// A case of a suite that this build does not have may be known elsewhere; others must be listed.
+// A case must be listed, unless this build does not have its suite.
 void refuse_unknown_case(const Subject& subject) {
   if (!subject.list || subject.listed()) return;
   std::vector<std::string> ids;
@@ -78,7 +78,7 @@ void refuse_unknown_case(const Subject& subject) {
                                            : text("see holdfast list ", subject.suite())));
 }
 
-// A class need not have been measured yet, but it is called as devices are.
+// A class need not have been measured yet, but its name must have the form of one.
 void refuse_unknown_class(const Subject& subject) {
   static const std::regex names(R"(host-[\w.+-]+-\d+t|cuda-dry-sm_\d+|nvidia-[\w.+-]+)");
   std::vector<std::string> known;
@@ -100,7 +100,7 @@ void refuse_unknown_class(const Subject& subject) {
                      ", as --device-class=", asked, " asks; see holdfast list ", subject.suite()));
 }
 
-// As the suite's list says in this build; where it has none, as they were accepted.
+// The meanings in this build's list or, without one, as they were accepted.
 Meanings meanings_of(const Subject& subject, const fs::path& baselines) {
   if (subject.list) return subject.list->metrics;
   for (const Baseline& baseline : subject.accepted)
@@ -119,8 +119,8 @@ void visit_keys(const Baseline& baseline, const std::function<void(const std::st
     for (const auto& [key, entry] : entries) visit(key);
 }
 
-// The metrics of the case on that kind of device: those that its list promises, and what was
-// accepted beside them.
+// The metrics of the case on that kind of device: those that its list promises, and others that
+// were accepted.
 std::set<std::string> metrics_there(const Subject& subject) {
   std::set<std::string> metrics;
   if (const ListedCase* listed = subject.listed()) {
@@ -135,8 +135,8 @@ std::set<std::string> metrics_there(const Subject& subject) {
   return metrics;
 }
 
-// Which variants of the suite's cases have a metric: no list tells it, but what was accepted does,
-// and a ratio is the case's.
+// Which variants have a metric: lists do not say, but accepted values do, and a ratio belongs to
+// the case.
 using VariantsOf = std::map<std::string, std::set<std::string>>;
 
 VariantsOf known_variants(const Subject& subject, const Policy& policy) {
@@ -155,8 +155,8 @@ bool has_variant(const Subject& subject, const std::string& variant) {
   return variant != "reference" || !listed || listed->reference;
 }
 
-// What the policy says of the variants that have a metric. Where nobody knows which have it, those
-// of which it says the same stand together, under no name where they are all.
+// What the policy says, by variants that have the metric. If these are unknown, variants with the
+// same rules are grouped, without a name if that is all of them.
 using SourcesByVariant = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 SourcesByVariant told_of(const Subject& subject, const Policy& policy, const std::string& metric,

@@ -137,7 +137,7 @@ TEST_F(OtherProcessor, IsTheSameOneWithItsCpusKeptAwake) {
   };
   Results halted = on(toy::processor, 10);
   halted.env.awake = false;
-  accepted(on(toy::processor, 10));  // as results before told nothing of it
+  accepted(on(toy::processor, 10));  // as older results, which do not say
   store(halted);
   EXPECT_EQ(check({"--require-baseline"}), 0) << output_;
   store(awake(6));
@@ -227,7 +227,7 @@ TEST_F(OtherProcessor, ConfirmsNoGain) {
   EXPECT_EQ(check({stored_in("here", better)}), 0) << complaints_;
 }
 
-// Where a pull request accepts its first times, the gate holds them as it will once it is merged.
+// If a pull request accepts its first times, the gate judges them as after its merge.
 TEST_F(OtherProcessor, WhoseFirstTimesAChangeCarriesIsHeldToThem) {
   accepted(on(toy::processor, 10));
   commit_baselines();

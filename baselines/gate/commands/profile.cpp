@@ -41,7 +41,7 @@ std::vector<std::string> ids_on(const List& list, const std::string& device) {
   return ids;
 }
 
-// What the suite calls this command's options.
+// This command's options, and the suite's names for them.
 constexpr std::pair<const char*, const char*> handed_on[] = {
     {"steps", "profile-steps"},     {"every", "profile-every"}, {"variant", "variant"},
     {"assert-mean", "assert-mean"}, {"nvml-log", "nvml-log"},   {"nvml-period", "nvml-period"}};
@@ -58,7 +58,7 @@ std::vector<std::string> suite_arguments(const Options& options, const std::stri
   return arguments;
 }
 
-// What the suite said of its options, as its user typed them.
+// The suite's message, with option names as the user typed them.
 std::string as_typed(std::string words) {
   for (const auto& [ours, theirs] : handed_on) {
     const std::string typed = text("--", ours), said = text("--", theirs);
@@ -68,9 +68,9 @@ std::string as_typed(std::string words) {
   return words;
 }
 
-// What an earlier profile of the case left is set aside while a new one is made, so that nothing is
-// shown that was not seen now. It comes back unless it is replaced: a suite that refuses its
-// options, or has no such device, costs nobody a profile.
+// Sets an earlier profile of the case aside while a new one is made, so that no old file is shown
+// as new. It is put back unless replaced: a suite that refuses its options, or lacks the device,
+// costs nobody a profile.
 class OlderProfile {
  public:
   OlderProfile(fs::path out, const std::string& id)
@@ -81,7 +81,7 @@ class OlderProfile {
            {profile_name(id, variant), stem + ".trace.json", stem + ".pb.gz", stem})
         names_.push_back(name);
     }
-    settle();  // what a command left that was killed
+    settle();  // what a killed command left
     std::error_code problem;
     fs::create_directory(aside_, problem);
     move(out_, aside_, problem);
@@ -119,7 +119,7 @@ class OlderProfile {
     }
   }
 
-  // Of two profiles no part of the older one is put beside parts of the newer.
+  // Never mixes parts of an older profile with parts of a newer one.
   void settle() const {
     std::error_code ignored;
     const auto is_new = [&](const std::string& name) { return fs::exists(out_ / name, ignored); };
@@ -145,7 +145,7 @@ std::string files_of(const fs::path& out, const Profile& profile) {
   return text("\nfiles\n", files);
 }
 
-// A line of the suite: what it warns of is told, also where nothing follows it.
+// Handles a line of the suite: a warning is printed, also without progress.
 void tell(std::string_view line, Progress& progress) {
   constexpr std::string_view warning = "holdfast: warn: ";
   if (line.starts_with(warning))

@@ -123,7 +123,7 @@ TEST_F(ProfileCommand, NeverShowsAnOlderProfile) {
   EXPECT_THAT(outcome.output, Not(HasSubstr("605 us")));
 }
 
-// A slip of the command line, or a machine without the device, costs nobody a profile.
+// A mistyped command, or a machine without the device, costs no profile.
 TEST_F(ProfileCommand, AnOlderProfileStaysWhereTheSuiteRefuses) {
   ASSERT_EQ(profile("ok", add).code, 0);
   const auto files = [&] {

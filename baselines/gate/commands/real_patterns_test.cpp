@@ -26,7 +26,7 @@ std::string loop(const std::string& launch) {
   return "galaxy_shear/map/" + fit + "steps:200/launch:" + launch + "/f64";
 }
 
-// Detectors of what runs of the suite say, by the cases and variants that they name.
+// Detectors that fire on runs of the suite, by case and variant.
 using Seen = std::multimap<std::string, std::string>;  // "case variant", detector
 
 class RealPatterns : public testing::Test {
@@ -69,7 +69,7 @@ class RealPatterns : public testing::Test {
     put(results, step, "reference",
         {{"time_s", 25e-3}, {"lower_s", 0.22}, {"compile_s", 3.4}, {"first_call_s", 4.22}});
     put(results, loop("host"), "reference", {{"time_s", 200 * 0.4}});
-    // What is predicted of a GPU; a compiler's seconds are whatever else the machine does.
+    // Values predicted for a GPU; compile times depend on the machine's other work.
     for (const std::string& id : {render, gradient, step, loop("persistent")})
       put(results, id, "optimized",
           {{"time_s", id == render               ? 20e-6

@@ -8,9 +8,9 @@
 
 namespace holdfast::gate {
 
-// Of each case the time or ratio that would have shown the smallest loss, the blindest case first;
-// a case of times and ratios that none of them gates is told as such, and so is one that was not
-// measured: no loss of its speed could fail.
+// For each case the time or ratio that would have shown the smallest loss, largest first; a case
+// whose times and ratios are all ungated, and one that was not measured, say so: no loss of its
+// speed could fail.
 std::string resolution_table(const Verdict& verdict);
 
 }  // namespace holdfast::gate

@@ -34,7 +34,7 @@ constexpr int recorded_runs = 1000;
 constexpr int recorded_cases = 50;  // 1 000 metrics
 constexpr int newest_runs = 45;     // more than a check looks at
 
-// The processor's time, which other work on the machine does not stretch as it does the clock's.
+// CPU time, which other work on the machine lengthens less than wall time.
 constexpr double most_cpu_seconds = 5;  // three times what it took, for slower machines
 constexpr double most_bytes = 300e6;
 constexpr double most_cpu_seconds_of_a_suite = 0.5;  // twice the least that it took
@@ -186,7 +186,8 @@ class FleetCheck : public Scale {
       "check", results_.string(), "--baselines=" + baselines_.string(),
       "--lists=" + lists_.string(), "--store=" + (folder_.path() / "history").string()};
 
-  // As after `runs` calls of `baseline accept`; more than 20 change what is kept no more.
+  // Makes the baseline as after `runs` calls of `baseline accept`; beyond 20, older ones are
+  // dropped.
   void accept_runs(int runs, int cases) {
     const Policy policy =
         Policy::read(common_policy_.parent_path(), today_utc()).with(list_of(cases).metrics);

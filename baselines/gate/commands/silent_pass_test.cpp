@@ -69,7 +69,7 @@ class SilentPass : public GateCommand {
     corpus_.push_back({.name = name, .files = std::move(files), .by_merge_base = by_merge_base});
   }
 
-  // A policy that lets more pass: alone, and beside what it would let pass.
+  // Adds a policy that lets more pass: alone, and beside what it would let pass.
   void loosened(const std::string& name, const Json& policy, const std::string& metric) {
     add("policy, " + name, {{toy::policy_place, canonical(policy)}}, true);
     add("policy beside a loss, " + name,
@@ -207,7 +207,7 @@ class SilentPass : public GateCommand {
     }
   }
 
-  // Of another content, limit or list; an error that only its own limit allows.
+  // Results of another content, limit or list; an error that only its own limit allows.
   void make_stale() {
     for (int i = 0; i < 60; ++i) {
       Results other = honest_.dry;
@@ -291,7 +291,7 @@ class SilentPass : public GateCommand {
     std::move(tricks.begin(), tricks.end(), std::back_inserter(corpus_));
   }
 
-  // What somebody who is meant to notice would read; empty where it is noticed.
+  // The output of a trick that passes without a word; empty if it is noticed.
   std::string how_it_passes(const Trick& trick) {
     std::vector<std::pair<fs::path, fs::path>> aside;
     for (const Written& written : trick.files) {
@@ -342,7 +342,7 @@ class SilentPass : public GateCommand {
   }
 };
 
-// Of so many, one after another so that any stretch of them is of all classes.
+// A stride through so many tricks by which any stretch covers all classes.
 std::size_t stride_of(std::size_t size) {
   auto stride = static_cast<std::size_t>(0.618 * static_cast<double>(size));
   while (std::gcd(stride, size) != 1) ++stride;

@@ -49,7 +49,7 @@ class StoreCommand : public GateCommand {
     write_file(baselines_ / "aliases.json",
                R"({"schema": "holdfast-aliases/1", "aliases": {)" + members + "}}\n");
   }
-  // With the list as it is measured now, which a build would print so.
+  // Stores the results with the list as a build would print it now.
   void store_as_listed(Results now, const List& list) {
     const std::string content = canonical(to_json(list));
     now.list_hash = sha256(content);
@@ -203,8 +203,8 @@ TEST_F(StoreCommand, PruneRemovesTheLimitOfACaseThatRunsElsewhere) {
   EXPECT_TRUE(read_baseline(baseline(toy::host())).limits.contains(toy::sum_id));
 }
 
-// Its limit is accepted with each run all the same, and so is that of a case that lists none: how
-// strict an oracle was does not go without a reason.
+// Its limit is still accepted with each run, and so is that of a case that lists none: an oracle's
+// strictness is not given up without a reason.
 TEST_F(StoreCommand, PruneKeepsTheLimitOfACaseThatIsListedHere) {
   accepted(toy::dry());
   List list = toy::list();

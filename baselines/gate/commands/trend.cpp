@@ -23,7 +23,7 @@ std::string about(const HistoryLine& line) {
   return text(short_commit(line.commit), ", ", beginning(line.utc.text(), 10), branch);
 }
 
-// Of nothing there is none.
+// Empty if the value before was 0.
 std::string share_of(double before, double change) {
   return before == 0 ? "" : "  " + percent(change);
 }
@@ -80,7 +80,7 @@ int trend(const Options& options) {
                                        chosen.metric ? text(" --metric=", *chosen.metric) : ""));
   if (options.has("json")) {
     const bool none = options.has("no-points");
-    if (none || options.has("brief"))  // for programs, which read no indentation
+    if (none || options.has("brief"))  // for programs, which need no indentation
       std::cout << canonical_line(
                        to_json(series, history.commits, none ? Told::none : Told::ends_of_still))
                 << '\n';
@@ -88,7 +88,7 @@ int trend(const Options& options) {
       std::cout << canonical(to_json(series, history.commits));
     return 0;
   }
-  // Without a wish, what stands still is only counted.
+  // Unless asked for, unchanged series are only counted.
   const bool all = (chosen.match || chosen.metric) && !printing().quiet;
   std::size_t still = 0;
   for (const TrendSeries& one : series) {

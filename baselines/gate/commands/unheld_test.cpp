@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real `holdfast check` on what is blank, lost, of another content, or held against nothing.
+// The real `holdfast check` on values that are blank, lost, of another content, or compared with
+// nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

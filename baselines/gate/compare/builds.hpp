@@ -20,7 +20,7 @@ class Builds {
   struct Build {
     std::filesystem::path binary;
     std::map<std::string, std::string> environment = {};  // on top of this process's own
-    FormerNames names = {};                               // of cases that it calls otherwise
+    FormerNames names = {};                               // of cases with another name there
   };
   // Throws Error(bad_input) where a binary cannot be copied.
   Builds(const Build& base, const Build& head);

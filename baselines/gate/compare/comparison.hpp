@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two builds of one case, timed unit by unit until that is decided which is slower.
+// Times one case in two builds, unit by unit, until it is decided which is slower.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ struct ComparisonPlan {
   SequencePlan decision = {};
 };
 
-// The budget of a machine at rest where everything takes `stretch` times as long: that many times,
+// The budget where everything takes `stretch` times as long as at rest: that many times `at_rest`,
 // four at most.
 double stretched_budget(double at_rest, double stretch);
 
@@ -26,8 +26,8 @@ class PairedRun {
   PairedRun(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan)
       : units_(builds, case_id, plan.unit), sequence_(plan.decision) {}
 
-  // Until it is decided or its seconds are spent. Throws as Units does; `watch` is called
-  // after each unit.
+  // Runs units until the case is decided or its seconds are spent. Throws as Units does; `watch` is
+  // called after each unit.
   using Watch = std::function<void(const Comparison&)>;
   void go_on(const Watch& watch = {});
   bool wants_unit() const { return sequence_.wants_unit(); }
@@ -40,7 +40,7 @@ class PairedRun {
   Sequence sequence_;
 };
 
-// Such a run to its end.
+// Runs a PairedRun to its end.
 Comparison compare(const Builds& builds, const std::string& case_id, const ComparisonPlan& plan,
                    const PairedRun::Watch& watch = {});
 

@@ -35,7 +35,7 @@ class Comparing : public testing::Test {
                   {toy::fake_build(folder_.path() / "the new one", head_seconds), environment_});
   }
   Comparison compared(double head_seconds) { return compare(builds(head_seconds), add, plan_); }
-  // Of two builds that answer every sample with these words.
+  // Compares two builds that answer every sample with these words.
   Comparison compared(const std::string& words) {
     for (const char* build : {"old", "new"}) {
       fs::create_directories(folder_.path() / build);

@@ -49,7 +49,7 @@ bool times_case(const List& list, const std::string& device, const std::string& 
   return false;
 }
 
-// By case and tolerance: what one metric's rule allows must not excuse another metric.
+// Suspect rows by case and tolerance: what one metric's rule allows must not excuse another metric.
 using Comparisons = std::map<std::pair<std::string, double>, std::vector<Row*>>;
 
 std::pair<std::string, double> comparison_of(const Row& row, const Part& part,
@@ -146,7 +146,7 @@ class Confirming {
                      .budget_seconds = stretched_budget(plan_.budget_seconds,
                                                         stretch_of_load(load_of_keepers(device))),
                      .clock = plan_.clock}};
-    const std::vector<Row*> rows = one.rows;  // the case may go to the open ones
+    const std::vector<Row*> rows = one.rows;  // a copy: the case may move to open_
     guarded(rows, [&] {
       if (!builds_) {
         base_list_ =
@@ -174,7 +174,7 @@ class Confirming {
     });
   }
 
-  // A case that is still open, one of so many: they have equal parts of what is left.
+  // Continues one of `open` undecided cases, which share equally what is left.
   void go_on(Compared& one, std::size_t open) {
     const double given = std::max(0., allowance_.seconds / static_cast<double>(open));
     const double before = one.run->found().seconds;
@@ -208,7 +208,7 @@ class Confirming {
     for (Row* row : one.rows) rows_.decide(*row, found, one.tolerance);
   }
 
-  // Where a case cannot be compared, each of its rows tells why.
+  // If a case cannot be compared, each of its rows says why.
   template <class Step>
   void guarded(const std::vector<Row*>& rows, Step step) {
     try {
@@ -222,7 +222,7 @@ class Confirming {
     }
   }
 
-  // Whether it is the build that was measured which cannot go on.
+  // Whether the build that cannot go on is the one that was measured.
   static bool is_lost(const Error& error) {
     const auto* build = dynamic_cast<const BuildError*>(&error);
     return build && build->is_of_head() && build->fault() == Fault::incomplete;

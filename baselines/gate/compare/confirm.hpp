@@ -22,11 +22,10 @@ struct ConfirmPlan {
   double unit_seconds = 0.3;   // of samples, from each pair of processes
   bool undecided_fails = true;
   Clock clock = Clock::by_load;
-  Aliases aliases = {};  // of cases that the base calls otherwise
+  Aliases aliases = {};  // of cases with another name in the base
 };
 
-// What is left of a check's comparisons: what one case, or one suite, does not need the others
-// have.
+// What is left of a check's comparisons: what one case or suite does not need goes to the others.
 struct Allowance {
   std::size_t comparisons = 0;
   double seconds = 0;  // of the budgets of cases that were decided before they were spent
@@ -36,10 +35,10 @@ struct Allowance {
 std::size_t count_comparisons(const Part& part, const Policy& policy,
                               const std::vector<Row*>& suspects);
 
-// Decides rows of times and ratios that screening suspects: each keeps what screening said and
-// tells what the comparison found. A case that its budget leaves undecided goes on when the others
-// have had theirs, in what they left. Where a case cannot be compared a note says why, and
-// screening's verdict stands; so it does of what comes after the last comparison that is allowed.
+// Decides rows of times and ratios that screening suspects: each keeps what screening said and adds
+// what the comparison found. A case that its budget leaves undecided continues after the others, in
+// the time that they left. If a case cannot be compared, a note says why, and screening's verdict
+// stands; it also stands for rows beyond the last comparison that is allowed.
 void confirm(const ConfirmPlan& plan, const Part& part, const Policy& policy,
              const std::vector<Row*>& suspects, std::vector<std::string>& notes,
              Allowance& allowance);

@@ -47,8 +47,7 @@ class Confirming : public testing::Test {
     toy::fake_build(plan_.head, head_seconds);
     toy::fake_build(plan_.base, base_seconds);
   }
-  // As a build whose flags alone differ, or one of a target whose content was hashed before an
-  // edit.
+  // Two builds whose flags alone differ, or whose content was hashed before an edit.
   void builds_of_one_content(double head_seconds) {
     builds(head_seconds);
     for (const fs::path& build : {plan_.head, plan_.base})
@@ -80,7 +79,7 @@ class Confirming : public testing::Test {
   static void kill(const fs::path& build) {
     std::ofstream(build / "fake_suite") << "#!/bin/sh\necho falling >&2\nexit 9\n";
   }
-  // A suite that lists its cases as the head's, and dies where it is to answer.
+  // A suite that lists its cases like the head's, and dies when it should answer.
   void kill_answers_of_base() const {
     std::ofstream(plan_.base / "fake_suite")
         << "#!/bin/sh\ncase \"$*\" in *--list=json*) exec '" << (plan_.head / "fake_suite").string()
@@ -115,7 +114,7 @@ class Confirming : public testing::Test {
     return row;
   }
   Row after(Row row) { return after(std::move(row), part()); }
-  // That screening's word on a suspect stays, beside this note.
+  // Expects that screening's verdict on a suspect stays, with this note.
   void expect_regression(const testing::Matcher<std::string>& note) {
     const Row row = after(suspect());
     EXPECT_EQ(row.verdict, verdict::regression);
@@ -297,7 +296,7 @@ TEST_F(Confirming, EachOpenCaseHasSomeOfWhatIsLeft) {
     EXPECT_THAT(row->sentence, HasSubstr("confirmed: A/B of 14 units"));
 }
 
-// Screening hoped for 5 %.
+// Screening estimated 5 %.
 TEST_F(Confirming, ARowResolvesWhatItsComparisonCouldHaveShown) {
   builds(1.1e-3);
   Row hopeful = suspect();

@@ -19,7 +19,8 @@ void keep_screening(Row& row) {
   row.evidence["screening"] = screened;
 }
 
-// What this comparison could have shown, whatever screening hoped of one; a bound may tell less.
+// Sets the resolution to what this comparison could have shown, in place of screening's estimate; a
+// bound may show a smaller loss.
 void resolve(Row& row, const Comparison& found, double tolerance) {
   const double shown = found.clock != Clock::by_load && std::isfinite(found.shift.lower)
                            ? smallest_shown(found.shift, tolerance)
@@ -51,8 +52,8 @@ const Entry* ConfirmedRows::entry(const Row& row) const {
   return find_entry(part_.baseline, entry_key(row.case_id, row.variant, row.metric));
 }
 
-// A comparison of two builds of one content says nothing of a value that was lost before it. Where
-// it was accepted from that content, flags or an old hash may still set the builds apart.
+// Two builds of one content cannot show a loss that came before it. If the value was accepted from
+// that content, flags or an old hash may still set the builds apart.
 bool ConfirmedRows::is_lost_before(const Row& row) const {
   return is_unchanged() && !has_base_of_the_hour(row) && !is_accepted_from_base(row);
 }
@@ -89,9 +90,9 @@ void ConfirmedRows::lose(Row& row, const std::string& why) {
   row.sentence += "; it could not be confirmed: " + why;
 }
 
-// A comparison speaks of what changed since the base. Where the value was accepted from the base
-// too, that is all there is, and the value has moved by so much (log worsening); where it was
-// not, the measurement alone knows what came between, and its distance from the anchor stays.
+// A comparison shows what changed since the base. If the value was accepted from the base too, that
+// is the whole change, a log worsening; if not, only the measurement knows what came in between,
+// and its distance from the anchor stays.
 void ConfirmedRows::keep_drift(Row& row, double worsening) {
   const Entry* accepted = entry(row);
   if (!accepted || !row.value) return;
@@ -156,7 +157,7 @@ void ConfirmedRows::clear(Row& row, const Comparison& found, Paired decision,
   const bool is_ratio = row.metric != "time_s";
   const double of_reference = is_ratio && found.control ? found.control->estimate : 0;
   keep_drift(row, found.shift.estimate - of_reference);
-  // Rows that pass are told in no list, and this one was suspected.
+  // Passing rows appear in no list, but this one was suspected.
   if (row.verdict == verdict::pass)
     notes_.push_back(text("screening suspected, the comparison did not find: ", row.sentence));
 }

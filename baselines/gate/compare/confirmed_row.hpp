@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a comparison in lock step makes of a row of a time or a ratio that screening suspected: the
-// row keeps what screening said and tells what the comparison found.
+// Applies a comparison in lock step to the row of a time or ratio that screening suspected: the row
+// keeps what screening said and adds what the comparison found.
 #pragma once
 
 #include <string>
@@ -25,13 +25,13 @@ class ConfirmedRows {
 
   void set_base_content(std::string content) { base_content_ = std::move(content); }
   // Whether this and the base are builds of one content, and the value was accepted from another:
-  // their comparison says nothing of what was lost before it.
+  // their comparison cannot show a loss before that content.
   bool is_lost_before(const Row& row) const;
 
-  // Screening's word on the row stands.
+  // Notes why screening's verdict on the row stands.
   void note(Row& row, const std::string& why);
-  // The build that was measured fell, hung or talked nonsense when it was to be timed again: where
-  // screening has not failed it already, that leaves a case without a measurement to trust.
+  // The measured build crashed, hung or gave a wrong answer when it was timed again: unless
+  // screening has failed the row already, its case has no measurement to trust.
   void lose(Row& row, const std::string& why);
   void decide(Row& row, const Comparison& found, double tolerance);
 

@@ -20,12 +20,12 @@ Task task_of(const Builds::Build& build, const Held& held, const std::string& pa
             .environment = build.environment,
             .timeout_seconds = held.answer_seconds};
   task.environment["HOLDFAST_PADDING"] = padding;
-  // What a suite would start itself again for; a pair lives too short for that.
+  // Set here because a suite would restart itself to set it; a pair is too short-lived for that.
   task.environment.emplace("GOMP_SPINCOUNT", "1000");
   return task;
 }
 
-// Of a word that is a number as a whole.
+// The value of a word that is a number as a whole.
 std::optional<double> number(const std::string& word) {
   double value = 0;
   const char* end = word.data() + word.size();
@@ -34,8 +34,8 @@ std::optional<double> number(const std::string& word) {
   return value;
 }
 
-// "REAL CPU [WAITED [DISTURBED]]"; empty where the line is anything else. Waits that fell, as of a
-// thread that ended, tell nothing.
+// "REAL CPU [WAITED [DISTURBED]]"; empty for any other line. A waiting time that decreased, because
+// a thread ended, is ignored.
 std::optional<Sample> sample_of(const std::string& line) {
   std::istringstream stream(line);
   std::vector<double> told;

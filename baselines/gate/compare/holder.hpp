@@ -12,7 +12,7 @@
 
 namespace holdfast::gate {
 
-// What a process is asked to hold.
+// The case that a process is asked to hold.
 struct Held {
   std::string case_id, device;
   double answer_seconds = 120;  // that each answer may take
@@ -24,10 +24,10 @@ class Holder {
   // padding: of the environment.
   Holder(const Builds& builds, bool is_head, const Held& held, const std::string& padding);
 
-  // Waits until it is; the steps of a sample that it wants.
+  // Waits until the process is ready; returns the steps that it wants per sample.
   int ready();
   void set_batch(int steps);
-  // Empty where the case has no reference variant, which alone it may lack.
+  // Empty if the case has no such variant; only the reference may be missing.
   std::optional<Sample> sample(std::string_view variant);
 
  private:

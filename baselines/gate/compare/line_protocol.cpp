@@ -27,7 +27,7 @@ constexpr std::size_t last_words_bytes = 4096;
 constexpr auto patience = std::chrono::seconds(1);
 constexpr std::size_t most_in_a_line = std::size_t{1} << 20;
 
-// What the child writes into is a file in memory, which no unread pipe can block.
+// The child writes into a file in memory, which cannot block as an unread pipe does.
 std::string tail(int file) {
   const off_t size = ::lseek(file, 0, SEEK_END);
   const off_t begin = std::max<off_t>(0, size - static_cast<off_t>(last_words_bytes));
@@ -59,7 +59,7 @@ Conversation::~Conversation() {
 }
 
 void Conversation::ended() {
-  // It has closed one of its ends, so that it is about to end, if it has not.
+  // The child has closed one of its ends: it has ended, or is about to.
   int status = 0;
   const auto begin = Steady::now();
   while (::waitpid(child_, &status, WNOHANG) != child_) {
@@ -108,8 +108,8 @@ std::string Conversation::read_line() {
   }
 }
 
-// What is said unasked would be taken for the answer to the next question, and that for the answer
-// to the one after it.
+// An unrequested line would be taken for the answer to the next question, and each later answer for
+// that to the question after it.
 void Conversation::expect_silence() {
   pollfd end = {*output_, POLLIN, 0};
   std::array<char, 256> buffer;
@@ -124,7 +124,7 @@ void Conversation::expect_silence() {
 std::string Conversation::ask(std::string_view line) {
   expect_silence();
   const std::string said = std::string(line) + '\n';
-  // A child that is gone raises SIGPIPE, which would end this process as well.
+  // Writing to a child that is gone raises SIGPIPE, which would end this process as well.
   struct sigaction ignore = {}, before = {};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, &before);

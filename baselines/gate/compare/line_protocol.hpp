@@ -23,7 +23,7 @@ class Conversation {
   // The next line the child says, without its end. A child that ends, or says nothing in time,
   // throws Error(incomplete) with its last words; one that refuses passes on its own sentence.
   std::string read_line();
-  // Its answer, and no line that it said before it was asked.
+  // Sends a line and returns the child's answer, not a line that it wrote before.
   std::string ask(std::string_view line);
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// As long as before by CPU time; real time is whatever others make of it.
+// CPU time is unchanged; real time varies with other work.
 Comparison decided(double at_once, double threads = 2, bool told = true) {
   Sequence sequence({.clock = Clock::by_load});
   for (int i = 0; sequence.wants_unit(); ++i) {

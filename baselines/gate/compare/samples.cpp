@@ -22,7 +22,7 @@ bool was_disturbed(const Sample& sample) {
   return sample.disturbed;
 }
 
-// The undisturbed ones, where they are enough.
+// Drops disturbed samples if enough others remain.
 void keep_undisturbed(std::vector<Sample>& samples) {
   const auto disturbed = std::ranges::count_if(samples, was_disturbed);
   if (samples.size() >= fewest_rounds + static_cast<std::size_t>(disturbed))

@@ -8,20 +8,20 @@
 
 namespace holdfast::gate {
 
-inline constexpr std::size_t fewest_rounds = 5;  // of samples, that say anything
+inline constexpr std::size_t fewest_rounds = 5;  // of samples, below which they say nothing
 
 // By either clock: seconds per step, or the log ratio of two.
 struct Reading {
   double real = 0, cpu = 0;
 };
 
-// What a sample took, how long its threads waited for a CPU, together (empty from a suite that does
-// not tell), and whether the device was slowed down or shared meanwhile.
+// What a sample took, the total time that its threads waited for a CPU (empty if the suite does not
+// report it), and whether the device was slowed down or shared meanwhile.
 struct Sample : Reading {
   std::optional<double> waited = {};
   bool disturbed = false;
 
-  // Threads that ran or waited for a CPU at once, in the mean.
+  // The mean number of threads that ran or waited for a CPU at once.
   double at_once() const { return (cpu + waited.value_or(0)) / real; }
 };
 
@@ -29,14 +29,14 @@ struct Sample : Reading {
 struct Samples {
   std::vector<Sample> base = {}, head = {};
 
-  // Leaves out the disturbed ones where enough were not, and returns their share: whole rounds of
-  // those that were taken in turn, one of each build in one place; else each by itself.
+  // Leaves out disturbed samples if enough others remain, and returns their share. Samples taken in
+  // turn go by whole rounds, one of each build; else each goes by itself.
   double leave_out_disturbed(bool in_turn);
-  // The second highest of both: one sample may be the clocks' chance.
+  // The second highest number of threads at once in both builds: the highest may be a clock error.
   double threads() const;
   // ln(head / base) of the threads at once, in the mean over all samples.
   std::optional<double> at_once() const;
-  // Of the time of all samples; empty where one of them does not tell.
+  // The share of all samples' time spent waiting; empty if one sample does not report it.
   std::optional<double> waited_share() const;
   // ln(head / base) of first quartiles.
   Reading log_ratio() const;

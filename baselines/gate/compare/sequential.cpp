@@ -11,16 +11,16 @@
 namespace holdfast::gate {
 namespace {
 
-// Of the machine's CPUs: beyond it the real time tells more about the others than about us.
+// A share of the machine's CPUs: beyond it real time says more about other work than about ours.
 constexpr double clear_load = 0.1;
-// The control is told beside every decision and needs units of its own before it can excuse one.
+// The control is reported with every decision, and needs units of its own before it can excuse one.
 constexpr std::size_t control_units = 7;
 constexpr std::size_t units_per_control = 8;
 constexpr double control_alpha = 0.05;
-// Of the samples: beyond it those that remain are moments of their own, and decide nothing.
+// A share of the samples: beyond it the remaining ones are exceptional, and decide nothing.
 constexpr double most_disturbed = 0.25;
 constexpr double more_than_one_thread = 1.2;  // at once, in the mean
-// How many threads work at once is blurred by the others that they wait for.
+// The number of threads that work at once is blurred by other work that they wait for.
 constexpr double parallelism_tolerance = 0.1;
 
 // Whether the reference moved in the same direction, clearly by at least half as much, and what it
@@ -52,7 +52,7 @@ bool Sequence::wants_control() const {
 }
 
 void Sequence::add(const UnitValue& unit) {
-  const bool controlled = wants_control();  // a recorded unit has one in any case
+  const bool controlled = wants_control();  // a recorded unit always has one
   UnitValue& kept = units_.emplace_back(unit);
   if (!controlled) kept.control.reset();
   found_.seconds += kept.seconds + (kept.control ? kept.control->seconds : 0);
@@ -72,8 +72,8 @@ void Sequence::end() {
   if (rest > 0) look(rest);
 }
 
-// Once, and by what others did to the machine alone: a clock chosen by what it shows would be
-// chosen for showing it.
+// Chosen once, and only by the load of other work: a clock chosen by the results would favour the
+// result that it was chosen for.
 void Sequence::choose_clock() {
   std::vector<double> others;
   for (const UnitValue& unit : units_) others.push_back(unit.others);
@@ -97,7 +97,7 @@ void Sequence::look(double alpha) {
   found_.control_units = control_by(found_.clock);
   if (found_.control_units.empty()) return;
   found_.control = shift(found_.control_units, control_alpha);
-  // Of threads that were lost the reference's time tells nothing.
+  // If threads were lost, the reference's time explains nothing.
   const bool by_time = found_.decision == verdict_of(found_.shift, plan_.tolerance);
   const bool moved = found_.decision == Paired::regression || found_.decision == Paired::improved;
   if (by_time && moved && moved_as_much(found_.shift, *found_.control, plan_.tolerance))
@@ -111,8 +111,8 @@ bool Sequence::was_disturbed() {
   return found_.disturbed > most_disturbed;
 }
 
-// Equal CPU time and clearly more real time: others cannot do that to one side of the pairs, but
-// work that is no longer shared among threads does.
+// Equal CPU time and clearly more real time: other work cannot do that to only one side of the
+// pairs, but work that is no longer shared among threads does.
 bool Sequence::has_lost_its_threads(double alpha) const {
   if (plan_.clock != Clock::by_load || found_.clock != Clock::cpu) return false;
   if (found_.decision == Paired::regression) return false;
@@ -124,9 +124,9 @@ bool Sequence::has_several_threads() const {
                      [](const UnitValue& unit) { return unit.threads > more_than_one_thread; });
 }
 
-// Whatever others do, real time is CPU time and the time spent waiting for a CPU, over the threads
-// that do either at once: work that is no longer shared among threads costs no CPU time and lowers
-// their number. What nobody told is not decided.
+// Whatever others do, real time is CPU time plus time waiting for a CPU, divided by the threads
+// that do either at once. Work that is no longer shared among threads costs no CPU time but lowers
+// their number. Without these numbers nothing is decided.
 void Sequence::judge_parallelism(double alpha) {
   std::vector<double> told;
   for (const UnitValue& unit : units_)
@@ -155,8 +155,8 @@ std::vector<double> Sequence::control_by(Clock clock) const {
   return values;
 }
 
-// Whatever happens to the machine happens to both sides of a pair, so that a shift which the
-// reference shares is code that the variants share.
+// Whatever happens to the machine happens to both sides of a pair, so a shift that the reference
+// shares comes from code that both variants share.
 Paired of_time(const Comparison& comparison) {
   if (comparison.decision != Paired::environment) return comparison.decision;
   return comparison.shift.estimate > 0 ? Paired::regression : Paired::improved;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One paired comparison while its units come in: two clocks, a control, and when enough is known.
-// It starts nothing: `holdfast ab` and `check --confirm` feed it live units, planted_slowdowns
-// recorded ones.
+// One paired comparison, unit by unit: two clocks, a control, and when enough is known. It starts
+// no process: `holdfast ab` and `check --confirm` feed it live units, planted_slowdowns recorded
+// ones.
 #pragma once
 
 #include <optional>
@@ -14,16 +14,16 @@ namespace holdfast::gate {
 
 // What one pair of fresh processes says of ln(head / base).
 struct UnitValue {
-  double real = 0;       // by the clock on the wall; on a GPU by the device's
+  double real = 0;       // by the wall clock; on a GPU by the device's
   double cpu = 0;        // by the processes' CPU time; on a GPU the same as `real`
-  double seconds = 0;    // that it took, without its control
+  double seconds = 0;    // spent, without its control
   double others = 0;     // the part of the machine's CPUs that other work had meanwhile, and kept
                          // from it
   double disturbed = 0;  // the part of its samples in which the GPU was slowed down or shared
   double threads = 1;    // that ran or waited for a CPU at once, where a step had most of them
   std::optional<double> at_once = {};  // ln(head / base) of such threads; empty where nobody told
   bool in_turn = true;                 // sample by sample; else one process after the other
-  // Of the reference variant, which the change did not mean to touch.
+  // The reference variant, which the change did not mean to touch.
   struct Control {
     double real = 0, cpu = 0, seconds = 0;
   };
@@ -47,14 +47,14 @@ struct Comparison {
   std::optional<Shift> control = {};  // of the reference variant
   std::vector<double> units = {};     // ln(head / base), one per pair of processes
   std::vector<double> control_units = {};
-  // ln(head / base) of the threads that ran or waited for a CPU at once; empty where no several
-  // threads were seen, or CPU time did not decide.
+  // ln(head / base) of the threads that ran or waited for a CPU at once; empty if only one thread
+  // was seen, or CPU time did not decide.
   std::optional<Shift> parallelism = {};
   double seconds = 0;    // spent
   double others = 0;     // the median over the units
   double disturbed = 0;  // the mean over the units
   std::optional<std::string> modes = {};
-  bool alternating = false;  // one process after the other, in a unit at least
+  bool alternating = false;  // in one unit at least, one process after the other
 };
 
 class Sequence {
@@ -63,9 +63,9 @@ class Sequence {
   bool wants_unit() const;     // undecided, and neither the budget nor the looks are spent
   bool wants_control() const;  // of the next unit
   void add(const UnitValue& unit);
-  // More seconds; how many must not depend on what the units say.
+  // Adds seconds; their number must not depend on what the units say.
   void give(double seconds);
-  // The last look, where nothing is decided. No unit comes after it.
+  // Takes the last look if nothing is decided yet. No unit may follow.
   void end();
   const Comparison& found() const { return found_; }
 
@@ -84,11 +84,11 @@ class Sequence {
   Comparison found_ = {};
 };
 
-// Of the step's own time, where a reference that moved as much excuses nothing; it does excuse the
-// ratio of the two.
+// The decision on the step's own time: a reference that moved as much excuses their ratio, but not
+// the time.
 Paired of_time(const Comparison& comparison);
 
-// As a verdict is called; undecided is NOISY.
+// The name of a decision as a verdict; undecided is NOISY.
 const char* name_of(Paired decision);
 
 // "+8.3 % .. +8.8 %"

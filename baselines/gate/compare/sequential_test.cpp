@@ -75,7 +75,7 @@ TEST(Sequence, AtTheToleranceItAlarmsAsRarelyAsAlphaSaysWhereverTheBudgetEnds) {
   EXPECT_GE(alarms, 0.01 * trials);
 }
 
-// How many of so many comparisons of half a second a unit fail, of code that lost so much.
+// How many of `draws` comparisons, with half a second per unit, fail for code with this loss.
 int regressions(int draws, double noise, double loss, std::mt19937_64& random) {
   std::normal_distribution<double> chance(std::log1p(loss), noise);
   int found = 0;
@@ -100,7 +100,7 @@ TEST(Sequence, TheLossThatItIsSaidToShowIsFoundAndAThirdOfItIsNot) {
   }
 }
 
-// Of equal builds, by what their own comparison told.
+// For equal builds, by what their own comparison reported.
 TEST(Sequence, TheLossThatItTellsAsTheSmallestIsFoundAndAThirdOfItIsNot) {
   std::mt19937_64 random(6);
   for (const double noise : {0.005, 0.02, 0.05}) {
@@ -162,8 +162,7 @@ TEST(Sequence, ItsControlIsPaidForFromItsBudget) {
   EXPECT_EQ(decided({}, controlled).seconds, 14 + 7 * 0.5);
 }
 
-// On a machine that others compute on: as much CPU time as before, or less, of half as many
-// threads.
+// On a machine with other work: the same CPU time as before, or less, by half as many threads.
 TEST(Sequence, FewerThreadsAtOnceAreALossAlsoWhereCpuTimeIsWon) {
   for (const double cpu : {0., std::log(0.9)}) {
     UnitValue unshared = unit(cpu);

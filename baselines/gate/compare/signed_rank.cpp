@@ -18,8 +18,8 @@ constexpr double clear_modes = 5;
 constexpr double fewest_share = 0.2;
 constexpr std::size_t enough_for_modes = 14;
 
-// The most c with P(T <= c) <= alpha for the signed-rank statistic T of n units under symmetry
-// about zero; -1 where there is none. P by convolution over ranks: T takes rank i with chance 1/2.
+// The largest c with P(T <= c) <= alpha for the signed-rank statistic T of n units under symmetry
+// about zero; -1 if there is none. P by convolution over ranks: T takes rank i with chance 1/2.
 int critical(int n, double alpha) {
   std::vector<double> chance(static_cast<std::size_t>(n) * (n + 1) / 2 + 1, 0.0);
   chance[0] = 1;
@@ -78,7 +78,7 @@ double crossing(Tail tail, double level) {
 Shift shift(std::span<const double> units, double alpha) {
   const std::size_t n = units.size();
   if (n == 0) throw Error(Fault::incomplete, "there is no unit to estimate a shift from");
-  std::vector<double> averages;  // Walsh's, of all pairs with themselves
+  std::vector<double> averages;  // Walsh averages, of all pairs, each unit with itself included
   averages.reserve(n * (n + 1) / 2);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = i; j < n; ++j) averages.push_back((units[i] + units[j]) / 2);

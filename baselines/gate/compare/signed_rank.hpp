@@ -12,7 +12,7 @@
 namespace holdfast::gate {
 
 // The Hodges-Lehmann estimate of the centre of symmetric units, and exact one-sided bounds on it:
-// each is wrong with probability `alpha` at most. Infinite where so few units bound nothing.
+// each is wrong with probability `alpha` at most. Infinite if there are too few units for a bound.
 struct Shift {
   double estimate = 0, lower = 0, upper = 0;
 };
@@ -21,15 +21,15 @@ Shift shift(std::span<const double> units, double alpha);
 // How a sequence of looks spends its chance of error.
 struct Looks {
   std::vector<int> units = {14, 20, 28, 40, 56, 80, 112, 160};
-  double alpha = 0.005;  // one-sided, over all looks; shared out in proportion to the units
+  double alpha = 0.005;  // one-sided, over all looks; divided in proportion to the units
 
-  // The part of alpha for the look at so many units; empty where there is no look.
+  // The part of alpha for the look at this number of units; empty if there is none.
   std::optional<double> alpha_at(int units_so_far) const;
 
-  // What the looks at up to so many units have left of alpha, for one last look where the budget
-  // ends there. The parts still sum up to alpha, and the chance that any look errs is at most their
-  // sum, whatever the number of units at the end, because the budget's clock ends it and not what
-  // the units say.
+  // The part of alpha that the looks up to this number of units leave for a last look when the
+  // budget ends. The parts still add up to alpha, which bounds the chance that any look errs,
+  // whatever the final number of units, because the clock ends the sequence and not what the units
+  // say.
   double rest_after(int units_so_far) const;
 };
 
@@ -44,7 +44,7 @@ Paired verdict_of(const Shift& shift, double tolerance);
 double smallest_shown(const Shift& shift, double tolerance);
 
 // Two clear modes in the units (frequency states, alignment): a sentence with both and their
-// shares. They are told and widen nothing.
+// shares. They are reported and widen nothing.
 std::optional<std::string> two_modes(std::span<const double> units);
 
 // The exact 95 % interval of a chance that was seen `hits` times in `trials` (Clopper and Pearson,

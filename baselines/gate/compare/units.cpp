@@ -33,7 +33,7 @@ Held held_by(const UnitPlan& plan, const std::string& case_id) {
   return {.case_id = case_id, .device = plan.device, .answer_seconds = plan.answer_seconds};
 }
 
-// Two processes at once, and what is drawn at random about them.
+// Two processes at once, with their random order and padding.
 class Pair {
  public:
   // Throws OnlyOneFits where a GPU took one of them alone, or, each in the other's way, neither: a
@@ -166,8 +166,8 @@ UnitValue Units::in_lock_step(bool control) {
   return unit;
 }
 
-// Two units are base, head, head, base, or the other way round: what a machine gains or loses
-// steadily falls out of them.
+// Two units are base, head, head, base, or the other way round: a steady gain or loss of the
+// machine cancels out.
 UnitValue Units::in_alternation(bool control) {
   base_first_ = is_drawn_ ? !base_first_ : coin(random_);
   is_drawn_ = !is_drawn_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The units of a comparison: two fresh processes each, one of each build. Both at once and a sample
-// from each in turn, so that what the machine does meanwhile happens to both; or, where a GPU takes
-// only one of them at a time, one after the other and the other way round in the next unit.
+// The units of a comparison, each two fresh processes, one of each build. Both run at once and give
+// samples in turn, so that the machine affects both alike; or, where a GPU takes only one of them
+// at a time, they run one after the other, and in reverse order in the next unit.
 #pragma once
 
 #include <optional>
@@ -16,17 +16,17 @@ namespace holdfast::gate {
 
 struct UnitPlan {
   std::string device = "host";
-  double seconds = 0.3;  // that processes are asked for samples, at least
+  double seconds = 0.3;  // for which processes are asked for samples, at least
   double answer_seconds = 120;
-  bool alternating = false;  // one process at a time, whatever the device takes
+  bool alternating = false;  // one process at a time, even if the device takes two
 };
 
-// Seconds that a pair is asked for samples which was ready after so many: beside others that takes
-// long, and few samples of it would be wasted.
+// Seconds for which a pair is asked for samples that was ready after so many seconds: beside other
+// work that takes long, and few samples would waste it.
 double sampling_seconds(double least, double ready);
 
-// What others had of the machine as far as samples felt it, whose threads waited for a CPU for such
-// a share of their time: one that goes before others never does.
+// The share of the machine that other work took from the samples, given the share of their time
+// that their threads waited for a CPU: a process with priority never waits.
 double others_felt(double share, std::optional<double> waited);
 
 class Units {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other runs of the build that is judged, `--again=DIR`: what they show too is no chance.
+// Other runs of the build that is judged, `--again=DIR`: what they also show is not chance.
 #pragma once
 
 #include <filesystem>
@@ -15,9 +15,9 @@ namespace holdfast::gate {
 // What each of them measured of a value, by entry key.
 using MeasuredAgain = std::map<std::string, std::vector<Measured>>;
 
-// Of the suite and the device class of `results`, in the results roots `again`. Throws
-// Error(bad_input) for a root of another build or processor, one that is filtered, invalid or
-// throttled, and for the run itself given again.
+// The measurements of the suite and device class of `results` in the results roots `again`. Throws
+// Error(bad_input) for a root of another build or processor, a filtered, invalid or throttled one,
+// and for the run itself.
 MeasuredAgain measured_again(const Results& results,
                              const std::vector<std::filesystem::path>& again);
 

@@ -47,7 +47,7 @@ Aliases Aliases::parse(const Document& document) {
       alias->second.why = reason_of(reader);
     }
   object.close();
-  // Each new name has one old one, so a chain that is longer than the map has come back.
+  // Each new name has one old one, so a chain longer than the map is a cycle.
   for (const auto& [from, target] : aliases.renamed_) {
     std::size_t steps = 0;
     for (auto at = aliases.renamed_.find(from); at != aliases.renamed_.end();

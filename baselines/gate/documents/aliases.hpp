@@ -25,11 +25,11 @@ class Aliases {
   // The name that a case has now; through all of its renamings.
   std::string current(const std::string& case_id) const;
 
-  // Gives entries their cases' present names. Throws where both names of a case have one.
+  // Renames entries to their cases' present names. Throws if a case has entries under both names.
   void rename(Baseline& baseline) const;
 
   // Throws for a new name that no case of its suite has, and an old one that a case still has.
-  // Unless the lists are `complete`, suites that are not among them are left alone.
+  // Unless the lists are `complete`, suites without a list are skipped.
   void check_against(const std::vector<List>& lists, bool complete) const;
 
   // The present name of each old one, through one renaming.

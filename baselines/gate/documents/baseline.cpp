@@ -16,7 +16,7 @@
 namespace holdfast::gate {
 namespace {
 
-// Where entries come from, by the name that they give it in `by`.
+// The origins of entries, by the id that their `by` gives.
 using Acceptances = std::map<std::string, Acceptance>;
 
 Acceptance parse_acceptance(Object& object) {
@@ -40,7 +40,7 @@ Acceptances parse_acceptances(const Reader& reader) {
   return acceptances;
 }
 
-// In the entry itself, where there are no `acceptances`.
+// The origin of an entry: in the entry itself if there are no `acceptances`.
 Acceptance parse_origin(Object& entry, const Acceptances* acceptances) {
   if (!acceptances) {
     Object object = entry.take("accepted").object();
@@ -94,10 +94,10 @@ Entry parse_entry(const Reader& reader, const Acceptances* acceptances) {
   return entry;
 }
 
-// The acceptances of a file being written, by their text: of equal texts one is enough.
+// The acceptances of a file being written, by their text: equal ones are written once.
 class Origins {
  public:
-  // The first digits of the text's hash, so many that no other text has them.
+  // The first digits of the text's hash, enough to be unique.
   const std::string& id(const Acceptance& accepted) {
     const std::string content = canonical_line({{"utc", accepted.utc},
                                                 {"content", accepted.content},
@@ -133,7 +133,7 @@ nlohmann::json to_json(const Entry& entry, Origins& origins) {
   return json;
 }
 
-// Where the times and ratios of a file stand: a host's are of one processor each.
+// Where the times and ratios of a file stand: a host's belong to one processor each.
 enum class Times { here, elsewhere, alone };
 
 Entries parse_entries(const Reader& reader, Times times, const Acceptances* acceptances) {
@@ -157,7 +157,7 @@ void require_case(const Reader& held, const std::string& id) {
     throw held.wrong(text("'", id, "' is no case"));
 }
 
-// By case id; no clock has a part in them.
+// Limits by case id; they do not depend on a clock.
 Entries parse_limits(const Reader& reader, const Acceptances* acceptances) {
   Entries limits;
   for (const auto& [id, held] : reader.object().rest()) {
@@ -209,7 +209,7 @@ std::set<std::string> metrics_of(const Baseline& baseline) {
 }  // namespace
 
 void refuse_absurd(const Reader& where, double number, bool counted) {
-  constexpr double largest_count = 9007199254740992;  // beyond it not every count has a double
+  constexpr double largest_count = 9007199254740992;  // not every larger count is a double
   constexpr double largest = 1e18;                    // more than any machine does in a second
   if (std::abs(number) < (counted ? largest_count : largest)) return;
   throw where.wrong(text("the number ", number, " is larger than anything that is ",

@@ -21,8 +21,8 @@ namespace holdfast::gate {
 Value parse_value(const Reader& reader);
 nlohmann::json value_json(const Value& value);
 
-// Throws for a number that nothing measured has: a count of 2^53 or more, any other of 1e18 or
-// more. Held against such a value, everything would be an improvement.
+// Throws for a number that no measurement can give: a count of 2^53 or more, any other of 1e18 or
+// more. Compared with such a value, everything would be an improvement.
 void refuse_absurd(const Reader& where, double number, bool counted);
 
 struct Acceptance {
@@ -50,11 +50,11 @@ struct Fingerprint {
   std::optional<std::string> nvjitlink = {};
   std::optional<std::string> driver = {};
   std::optional<std::string> compiler = {};
-  std::optional<std::string> nvdisasm = {};  // older baselines do not tell it
+  std::optional<std::string> nvdisasm = {};  // absent from older baselines
   bool operator==(const Fingerprint&) const = default;
 };
 Fingerprint fingerprint(const Environment& environment);
-// By the names that a policy's "same" has for them.
+// The tools by their names in a policy's "same".
 using Tool = std::optional<std::string> Fingerprint::*;
 inline constexpr std::array<std::pair<std::string_view, Tool>, 5> known_tools = {
     {{"nvrtc", &Fingerprint::nvrtc},
@@ -72,44 +72,43 @@ struct Baseline {
   std::string device_class;
   Fingerprint fingerprint = {};
   Entries entries = {};
-  // Times and ratios of hosts, by timed_on(): a class of hosts tells the instruction set, and two
-  // processors of one class differ by a third in a speedup.
+  // Times and ratios of hosts, by timed_on(): a class of hosts is an instruction set, and two of
+  // its processors differ by a third in a speedup.
   std::map<std::string, Entries> processors = {};
-  Meanings metrics = {};  // as accepted; none in a file of the version before
-  // How far the result of a case may be from its oracle's, by case id, as it was listed when it was
-  // accepted; older files do not tell it.
+  Meanings metrics = {};  // as accepted; none in holdfast-baseline/1
+  // How far a case's result may be from its oracle, by case id, as listed when it was accepted;
+  // absent from older files.
   Entries limits = {};
-  // Metrics that have bounds and no accepted value, as they were listed; older files do not tell
-  // them.
+  // Metrics that have bounds and no accepted value, as they were listed; absent from older files.
   std::optional<MetricNames> bounded = {};
 };
 
 std::size_t count_entries(const Baseline& baseline);
-// For which its values were accepted, as seen.
+// The reasons for which its values were accepted, as as_seen() gives them.
 std::set<std::string> reasons(const Baseline& baseline);
-// A time or a ratio; of a host they are one processor's.
+// Whether it is a time or a ratio, which on a host belongs to one processor.
 bool is_timed(const Entry& entry);
 
-// A view: what a processor's runs are held against. Its own times and ratios stand among the
-// entries, those of others where they were.
+// A view for judging a processor's runs: its own times and ratios are among the entries, those of
+// others stay where they were.
 Baseline seen_on(const std::string& processor, Baseline baseline);
-// What a run is judged by: where nothing is accepted of its processor while threads stood as they
-// did, what is while they stood otherwise. How far apart they stood then is an entry, too, and
-// leaves undecided what that may have moved.
+// The view that judges a run. If nothing is accepted for its processor with threads as near or as
+// far apart, what is accepted in the other state judges it; the accepted hand-over time then leaves
+// undecided what that may have moved.
 Baseline judged_by(const Results& results, Baseline baseline);
-// The way back, to what is kept in a file.
+// The inverse: what is kept in a file.
 Baseline stored_from(const std::string& processor, Baseline view);
-// Whether anything in time is accepted for the processor whose view this is.
+// Whether a time or ratio is accepted for the processor of this view.
 bool has_times(const Baseline& view);
 
-// Makes `metrics` those of the entries: as they stand there, and else as they are `listed`.
+// Makes `metrics` those of the entries: as they stand there, else as `listed`.
 void keep_metrics(Baseline& baseline, const Meanings& listed);
 
-// Reads holdfast-baseline/1 as well, whose entries repeat where they come from.
+// Also reads holdfast-baseline/1, whose entries repeat their origin.
 Baseline parse_baseline(const Document& document);
 Baseline read_baseline(const std::filesystem::path& path);
-// One entry per line, sorted, so that a change of a metric is a change of a line; where they come
-// from stands once, in `acceptances`.
+// One entry per line, sorted, so that a change of a metric is a change of a line; each origin
+// stands once, in `acceptances`.
 std::string baseline_text(const Baseline& baseline);
 
 std::string entry_key(const std::string& case_id, const std::string& variant,

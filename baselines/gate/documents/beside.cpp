@@ -33,7 +33,7 @@ bool has_case(const Results& results, const std::string& id) {
                      [&](const CaseResult& result) { return result.id == id; });
 }
 
-// The compiler's name, and of its flags whether they are others: their hash is stored.
+// The compiler's name, and whether the flags differ: only their hash is stored.
 std::string compiled_otherwise(const Environment& base, const Environment& head) {
   std::string flags = base.flags == head.flags ? "" : "with other flags";
   if (base.compiler == head.compiler) return flags;

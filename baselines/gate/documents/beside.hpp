@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The side of a run that another build had, `holdfast run --beside=BUILD`: the same suite in turn
-// with it, so that its times are of the same hour. It stands in <device class>/base/<suite>.json,
-// with its list.
+// The base's side of a run, `holdfast run --beside=BUILD`: the same suite of another build, run in
+// turn, so that its times are of the same hour. It stands in <device class>/base/<suite>.json, with
+// its list.
 #pragma once
 
 #include <filesystem>
@@ -17,32 +17,32 @@
 
 namespace holdfast::gate {
 
-// In the folder of a device class.
+// The file in the folder of a device class.
 std::filesystem::path base_side(const std::filesystem::path& folder, const std::string& suite);
 
-// <build>/bin, where the suites of another build are. Throws Error(bad_input) where there is no
-// such folder, or it is `head`, the one that is measured; `option` is what named it.
+// <build>/bin, with the suites of another build. Throws Error(bad_input) if there is no such
+// folder, or if it is the measured one, `head`; `option` is the option that named it.
 std::filesystem::path base_folder(std::string_view option, const std::filesystem::path& build,
                                   const std::filesystem::path& head);
 
-// What another build calls cases that have been renamed since, by their present names.
+// The former names, in another build, of cases that have been renamed since, by present name.
 using FormerNames = std::map<std::string, std::string>;
 inline const std::string& former_name(const FormerNames& names, const std::string& case_id) {
   const auto at = names.find(case_id);
   return at == names.end() ? case_id : at->second;
 }
 
-// Of a build that lists these cases. A name that it has itself is that case's.
+// The former names in a build with this list. A name that it has itself belongs to that case.
 FormerNames former_names(const List& list, const Aliases& aliases);
 // The list under present names.
 List renamed(List list, const FormerNames& names);
 
-// What times and ratios are held against, by entry key of cases' present names.
+// What times and ratios are compared with, by entry key with present names.
 struct Beside {
   std::map<std::string, Measured> values = {};
   std::string content = {};
-  Quality quality = {};                 // an invalid one is nothing to be held against
-  std::string compiled_otherwise = {};  // than the other side, in words; empty where alike
+  Quality quality = {};                 // an invalid one is not compared with
+  std::string compiled_otherwise = {};  // how it differs from the head, in words; else empty
 
   const Measured* find(const std::string& key) const {
     const auto at = values.find(key);
@@ -50,9 +50,9 @@ struct Beside {
   }
 };
 
-// Of the run whose other side `head` is; empty where it has none. Throws where it is of another
-// run, machine or device, or was not measured from the suite `binary`; `measuring` are the options
-// that measure both again.
+// The base's side of the run `head`; empty if it has none. Throws if it is of another run, machine
+// or device, or was not measured from the suite `binary`; `measuring` are the options that measure
+// both again.
 std::optional<Beside> read_beside(const std::filesystem::path& root, const Results& head,
                                   const std::filesystem::path& binary, const Aliases& aliases,
                                   const std::string& measuring);

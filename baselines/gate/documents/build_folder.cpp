@@ -23,8 +23,8 @@ bool is_program(const fs::path& path) {
   return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
 }
 
-// Of a suite alone, without the build's own word, what it would give its results: its binary's
-// hash.
+// The content of the build or, without a content.json, of the suite alone: its binary's hash, as
+// its results have it.
 std::optional<std::string> content_of_build(const fs::path& folder, const std::string& suite) {
   if (fs::exists(content_file(folder))) {
     const auto known = read_content(content_file(folder));

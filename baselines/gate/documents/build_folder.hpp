@@ -25,17 +25,16 @@ std::filesystem::path find_suite(const std::string& suite, const std::filesystem
 // The program of that name in PATH.
 std::optional<std::filesystem::path> find_program(const std::string& name);
 
-// From the content.json that the build writes beside its binaries. A suite that has none was built
-// elsewhere: the hash of its own bytes stands for its content then, and nothing says that the
-// content is committed.
+// The provenance in the content.json that the build writes beside its binaries. A suite without one
+// was built elsewhere: the hash of its own bytes stands for its content, which nothing says is
+// committed.
 Provenance provenance(const std::filesystem::path& suite_binary);
 
-// Why the run was not of this binary as it is now; empty where it was, or where it does not tell
-// its binary and is of the same content.
+// Why the run was not made with this binary as it is now; empty if it was, or if it names no binary
+// and has the same content.
 std::string not_of_binary(const Run& run, const std::filesystem::path& binary);
 
-// Why what was measured of `content` is not of the suite that the build in `folder` has; empty
-// where it is.
+// Why results of `content` are not of the suite in the build `folder`; empty if they are.
 std::string other_content(const std::filesystem::path& folder, const std::string& suite,
                           const std::string& content);
 

@@ -13,8 +13,8 @@ inline std::string_view suite_of(std::string_view case_id) {
   return case_id.substr(0, case_id.find('/'));
 }
 
-// Whether the words of a case's name differ at most: the values of its axes and its dtype, which
-// say how much it does, are the same.
+// Whether two names differ only in words: the values of the axes and the dtype, which say how much
+// a case does, are the same.
 bool has_same_axes(std::string_view case_id, std::string_view other_id);
 
 // The id among `ids` that is `word`, or the only one that contains it. Throws Error(bad_input):

@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-// What is written after reading is what was read.
+// Writing after reading gives what was read.
 template <class T, class Parse>
 void expect_round_trip(const T& value, Parse parse) {
   const std::string once = canonical(to_json(value));
@@ -106,7 +106,7 @@ TEST(Documents, ABaselineTellsTheDisassemblerWhereItIsKnown) {
   EXPECT_EQ(parse_baseline(Document("b.json", told)).fingerprint.nvdisasm, "13.2.51");
 }
 
-// As holdfast-baseline/1 had it: each entry says itself where it comes from.
+// In holdfast-baseline/1 each entry states its own origin.
 constexpr const char* baseline_of_old = R"({"device_class": "host", "entries": {
 "toy/a|optimized|identity": {"accepted": {"content": "c", "previous": "sha256:b", "runs": ["r"], "utc": "u", "why": "w"}, "value": "sha256:a"},
 "toy/b|optimized|launches": {"accepted": {"content": "c", "previous": null, "runs": ["r"], "utc": "u", "why": "w"}, "value": 4}},

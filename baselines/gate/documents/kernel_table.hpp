@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a variant as one line of text, which an entry can hold, and what changed between
+// The kernels of a variant as one line of text, which an entry can hold, and the changes between
 // two of them.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace holdfast::gate {
 
-// Of a kernel that is launched, where that is known: how, and its instructions by class, but for
-// what is zero.
+// How a launched kernel is launched, and its instructions by class, where known; zeros are left
+// out.
 using KernelEvidence = std::map<std::string, std::string>;
 KernelEvidence kernel_evidence(const KernelRow& row);
 // "f64 0 -> 12" for each that differs; nothing where one side does not know.
@@ -27,7 +27,7 @@ struct KernelFacts {
   bool operator==(const KernelFacts&) const = default;
 };
 // "stage 40/0/26624/blocks=42,f64=12 1a2b3c4d; ...": name, registers, spill bytes, shared bytes,
-// what else is known of a kernel that is launched, start of the cubin's hash.
+// evidence of a launched kernel, start of the cubin's hash.
 std::string kernel_table(const std::vector<KernelRow>& kernels);
 std::map<std::string, KernelFacts> parse_kernel_table(const std::string& table);
 

@@ -15,7 +15,7 @@ void refuse_repeated(const Reader& where, std::vector<std::string> names) {
   if (twice != names.end()) throw where.wrong(text("'", *twice, "' stands twice here"));
 }
 
-// What a case has must be among the `metrics` of its list.
+// A case's metrics must be among the `metrics` of its list.
 void refuse_unknown(const Reader& where, const std::vector<std::string>& names,
                     const Meanings& metrics) {
   for (const std::string& name : names)

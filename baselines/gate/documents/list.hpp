@@ -34,7 +34,7 @@ struct ListedCase {
 struct List {
   std::string suite;
   std::vector<ListedCase> cases = {};
-  Meanings metrics = {};  // of all that the cases have, and of more
+  Meanings metrics = {};  // those of all cases, and others
 };
 
 List parse_list(const Document& document);

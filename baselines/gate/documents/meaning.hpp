@@ -16,7 +16,7 @@ inline const std::vector<std::string_view> metric_kinds = {"exact", "codegen", "
 
 enum class Better { lower, higher, same };
 
-// The same wherever a suite measures it: the suite's table says it, its list carries it, and a
+// Fixed wherever a suite measures it: the suite's table defines it, its list carries it, and a
 // baseline keeps it as it was accepted.
 struct Meaning {
   std::string kind;
@@ -28,7 +28,7 @@ using Meanings = std::map<std::string, Meaning>;  // by metric
 
 // "exact, in B, lower is better"
 std::string text_of(const Meaning& meaning);
-// As it stands there; else as the metric's name tells.
+// The unit in `metrics`, else the one that the metric's name tells.
 std::string unit_of(const Meanings& metrics, const std::string& metric);
 
 // The member `metrics` of lists and baselines.

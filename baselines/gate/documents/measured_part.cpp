@@ -23,7 +23,7 @@ bool has_counted(const Results& results) {
   });
 }
 
-// With these options of which cases.
+// `which` are the options that choose cases.
 std::string measure_command(const Part& part, const std::string& which) {
   const Results& results = part.results;
   const bool dry = device_kind(results.env.device_name) == "cuda-dry";

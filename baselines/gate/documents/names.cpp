@@ -16,7 +16,7 @@ bool is_letter(char letter) {
          (letter >= '0' && letter <= '9') || letter == '_';
 }
 
-// A part begins with no mark: neither "..", which leads elsewhere, nor an option.
+// A part never begins with a mark, so it is neither ".." nor an option.
 bool is_part(std::string_view content, std::string_view marks) {
   return !content.empty() && is_letter(content.front()) &&
          std::all_of(content.begin(), content.end(), [&](char letter) {
@@ -24,7 +24,7 @@ bool is_part(std::string_view content, std::string_view marks) {
          });
 }
 
-// As much of it as a sentence bears.
+// Quoted, and cut to fit a sentence.
 std::string in_quotes(std::string_view content) {
   constexpr std::size_t enough = 80;
   return content.size() > enough ? text('\'', beginning(content, enough), "...'")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names that stand in paths, keys, commands and reports. Whatever brings them along, they are
-// names only if each of these takes them as they are; and a reason is one only if it is seen.
+// Names that stand in paths, keys, commands and reports. Whatever their source, they are valid only
+// if each of these can hold them unchanged; a reason is valid only if it has visible text.
 #pragma once
 
 #include <string>
@@ -10,23 +10,23 @@
 
 namespace holdfast::gate {
 
-// Of a suite, a class of devices, a variant or a metric: letters, digits and _ . + - after a first
-// letter, digit or _; at most 100 bytes.
+// The name of a suite, a class of devices, a variant or a metric: letters, digits and _ . + - after
+// a first letter, digit or _; at most 100 bytes.
 bool is_name(std::string_view content);
-// Of a case: "suite/family/key:value/.../dtype", letters, digits and _ . + - : = in each part; at
-// most 400 bytes.
+// The id of a case: "suite/family/key:value/.../dtype", letters, digits and _ . + - : = in each
+// part; at most 400 bytes.
 bool is_case_id(std::string_view content);
 
-// The reader's string. Throw Error(bad_input), which names file and line, for another.
+// The reader's string. Throw Error(bad_input), which names file and line, if it is not valid.
 const std::string& name_of(const Reader& reader);
 const std::string& case_id_of(const Reader& reader, std::string_view suite);
 
-// The same of a key of an object whose keys are names, and of "case id|variant|metric", at
-// `reader`.
+// The same for a key of an object whose keys are names, and for the key "case id|variant|metric",
+// at `reader`.
 void require_name(const Reader& reader, std::string_view key);
 void require_entry_key(const Reader& reader, std::string_view key);
 
-// The reader's string, a reason. Throws Error(bad_input) for one of which nothing is seen.
+// The reader's string, a reason. Throws Error(bad_input) if it has no visible text.
 const std::string& reason_of(const Reader& reader);
 
 }  // namespace holdfast::gate

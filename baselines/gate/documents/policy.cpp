@@ -172,7 +172,7 @@ bool Policy::is_precedent(const std::string& case_id, const std::string& device_
   const auto meaning = metrics_.find(metric);
   if (!before.has_kind(meaning == metrics_.end() ? kind : meaning->second.kind)) return false;
   if (precedent_.values.contains(case_id + '|' + metric)) return true;
-  // What no hardware allows holds for any case, and for what no baseline has.
+  // A physical limit holds for any case, also where no baseline has the metric.
   if (const auto row = before.rows_.find(metric);
       row != before.rows_.end() && row->second.impossible_above)
     return true;

@@ -36,16 +36,16 @@ struct KindRow {
   Said said = {};
 };
 
-// What one metric has in place of its kind's, or besides.
+// What one metric sets instead of its kind, or in addition.
 struct MetricRow {
   std::optional<Gate> gate = {};
   std::optional<double> tolerance = {};
-  // Where the compilers differ in nothing but what follows the first number of their version.
+  // The tolerance where the compilers differ only after the first number of their version.
   std::optional<double> patch_tolerance = {};
   std::optional<std::vector<std::string>> same = {};
   std::optional<double> impossible_above = {};  // a value beyond it is SUSPECT-FAST
   std::string on_request = {};  // the option of `holdfast run` without which it is not measured
-  // A fall can be a loss: beside a worsening of one of these, or always where it says *.
+  // A fall may hide a loss: if one of these became worse, or always if it is *.
   std::vector<std::string> fall_is_change = {};
   Said said = {};
 };
@@ -72,7 +72,7 @@ struct Rule : Scope {
   std::optional<double> tolerance = {};
   std::optional<Gate> gate = {};
   std::optional<Bound> bound = {};
-  std::string why = {};  // it is laxer than what stood there before
+  std::string why = {};  // why it is laxer than before
 };
 
 // A case or a metric that is gone with its accepted values. The metric is a glob.
@@ -118,12 +118,12 @@ struct Standard {
 
   // A time or a ratio, which is never the same twice.
   bool timed() const { return kind == "ratio" || kind == "time"; }
-  // The policy's word, except that a time, which only warns because its baseline is of another
-  // hour, blocks once it was compared within one.
+  // As the policy says, except that a time, which only warns because its baseline is of another
+  // hour, blocks once it was compared within one hour.
   bool blocks_once_compared() const {
     return gate == Gate::block || (gate == Gate::warn && kind == "time" && !own_gate);
   }
-  // What a comparison in lock step lets pass.
+  // The loss that a comparison in lock step lets pass.
   double compared_tolerance() const {
     constexpr double least = 0.02;
     return own_tolerance ? std::max(least, tolerance) : least;
@@ -147,7 +147,8 @@ struct PolicyFile {
 
 class Policy {
  public:
-  // Of an earlier one what has expired is nothing, and what has moved since is passed over.
+  // In an earlier policy, what has expired does not count, and keys that have moved since are
+  // ignored.
   enum class Age { current, earlier };
 
   // `today` (YYYY-MM-DD) decides which waivers have expired; an expired one throws.
@@ -156,8 +157,8 @@ class Policy {
   // One file: with `kinds` what holds for all suites, without what holds for one.
   static Policy parse(const Document& document, const std::string& today, Age age = Age::current);
 
-  // What the merge base says, and of what: a case or a metric that is not in its baselines, and
-  // that no rule of it is about, is new, and judged by this policy itself.
+  // The merge base's policy and what it covers: a case or metric that is not in its baselines, and
+  // that none of its rules matches, is new, and judged by this policy itself.
   struct Precedent {
     std::shared_ptr<const Policy> policy = {};
     std::set<std::string> values = {};  // "case|metric", by the cases' present names
@@ -165,7 +166,8 @@ class Policy {
   };
   Policy held_to(Precedent precedent) const;
   bool has_precedent() const { return precedent_.policy != nullptr; }
-  // The merge base's for the same metrics; null without one. Cases have their `old_name` there.
+  // The merge base's policy for the same metrics; null without one. Cases have their `old_name`
+  // there.
   const Policy* precedent() const { return precedent_.policy.get(); }
   std::string old_name(const std::string& case_id) const;
   // Whether the merge base's policy decides.
@@ -181,17 +183,17 @@ class Policy {
   Standard standard(const std::string& case_id, const std::string& device_class,
                     const std::string& variant, const std::string& metric,
                     const std::string& declared_kind) const;
-  // What this policy itself says, where `standard` tells what the merge base's did.
+  // What this policy itself says, even where `standard` follows the merge base's.
   Standard own_standard(const std::string& case_id, const std::string& device_class,
                         const std::string& variant, const std::string& metric,
                         const std::string& declared_kind) const;
 
-  // The rules and waivers that speak of a case on a class, whatever their variant and metric. With
-  // these, and whether that is a host's, `own_standard` is the same for any case and class.
+  // The rules and waivers that match a case on a class, whatever their variant and metric. Cases
+  // and classes that share these, and are both or neither on a host, have the same `own_standard`.
   std::vector<const Scope*> scopes(const std::string& case_id,
                                    const std::string& device_class) const;
 
-  // The sums of metrics that have bounds for a variant of a case; and by this policy itself.
+  // The sums of metrics that have bounds for a variant of a case; own_sums: by this policy alone.
   std::vector<Sum> sums(const std::string& case_id, const std::string& device_class,
                         const std::string& variant) const;
   std::vector<Sum> own_sums(const std::string& case_id, const std::string& device_class,
@@ -203,15 +205,15 @@ class Policy {
   // Why a device of that class may be unable to give the metric, for the reason that it tells.
   const Absence* absence(const std::string& device_class, const std::string& metric,
                          const std::string& reason) const;
-  // The reason that stands beside a metric which is something else than before.
+  // The reason given for a metric whose meaning changed.
   std::string why_of_metric(const std::string& metric) const;
 
   // Throws for the first rule or waiver that matches no case and metric of these lists. Unless the
-  // lists are `complete`, what speaks of a suite that is not among them is left alone; where they
-  // are, a file of no suite and a row of no metric are errors as well.
+  // lists are `complete`, rules about suites without a list are skipped; if they are, a file
+  // without a suite and a row without a metric are errors as well.
   void check_against(const std::vector<List>& lists, bool complete) const;
-  // The rules that match nothing of these lists. Unless those are complete, what speaks of a suite
-  // that is not among them is left alone.
+  // The rules that match nothing of these lists. Unless these are complete, rules about suites
+  // without a list are skipped.
   std::vector<const Rule*> idle_rules(const std::vector<List>& lists, bool complete) const;
 
   const std::vector<Rule>& rules() const { return rules_; }
@@ -219,10 +221,10 @@ class Policy {
   const std::vector<Removal>& removals() const { return removals_; }
   const std::vector<Absence>& absences() const { return absences_; }
   const std::string& why() const { return why_; }  // of common.json as a whole
-  // All that it says why of, as seen, expired waivers too: what it gave as a reason once is no new
-  // one.
+  // All reasons in it, as as_seen() gives them, those of expired waivers too: a reason given once
+  // is not new.
   std::set<std::string> reasons() const;
-  // Of the merge base's policy, where there is one.
+  // The reasons in the merge base's policy, if there is one.
   std::set<std::string> reasons_before() const;
   bool has_kind(const std::string& kind) const { return kinds_.contains(kind); }
   const Meanings& metrics() const { return metrics_; }
@@ -233,7 +235,7 @@ class Policy {
 
  private:
   std::string file_ = {};
-  bool for_all_ = false;  // it says what kinds there are
+  bool for_all_ = false;  // it defines the kinds
   std::map<std::string, KindRow> kinds_ = {};
   std::map<std::string, MetricRow> rows_ = {};
   std::vector<Rule> rules_ = {};

@@ -40,7 +40,7 @@ bool speaks_of_a_listed_suite(const Scope& scope, const std::vector<List>& lists
                      [&](const List& list) { return matches_glob(suite, list.suite); });
 }
 
-// What is gone is not listed any more, or not in a tier that baselines hold.
+// A removed case must not be listed any more, or not in a tier that baselines hold.
 void refuse_listed(const Removal& removal, const std::vector<List>& lists) {
   for (const List& list : lists)
     for (const ListedCase& listed : list.cases) {

@@ -45,7 +45,7 @@ std::vector<std::string> parse_versions(const Reader& reader) {
   return reader.strings();
 }
 
-// Where something stands, and why it is laxer than it was; without a reason nothing may be.
+// Where a part stands, and why it is laxer than before; without a reason it must not be.
 Said parse_said(Object& object, const Reader& reader) {
   Said said{.place = text(reader.file(), ':', reader.line())};
   if (const auto why = object.optional("why")) said.why = reason_of(*why);
@@ -68,7 +68,7 @@ KindRow parse_kind(const Reader& reader) {
   return row;
 }
 
-// The metrics beside whose worsening a fall is no gain; * for a fall that never is one.
+// The metrics whose worsening makes a fall no gain; * if a fall never is one.
 std::vector<std::string> parse_fall(const Reader& reader) {
   std::vector<std::string> beside = reader.strings();
   if (beside.empty())
@@ -76,7 +76,7 @@ std::vector<std::string> parse_fall(const Reader& reader) {
   return beside;
 }
 
-// What a metric is stood here once; of a policy of that time it is passed over.
+// A metric's kind, direction and unit once stood here; in an earlier policy they are ignored.
 MetricRow parse_metric(const std::string& name, const Reader& reader, Policy::Age age) {
   Object object = reader.object();
   for (const char* said : {"kind", "better", "unit"})

@@ -100,7 +100,7 @@ Standard Policy::own_standard(const std::string& case_id, const std::string& dev
       standard.bounds.push_back(&rule);
     } else if (rule.gate) {
       standard.own_gate = true;
-      standard.gate = *rule.gate;  // beside a bound, a gate speaks of the bound alone
+      standard.gate = *rule.gate;  // in a rule with a bound, the gate concerns the bound alone
       standard.said["gate"] = {rule.place, rule.why};
     }
     standard.sources.push_back(told(rule, standard.unit));

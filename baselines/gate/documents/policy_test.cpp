@@ -93,7 +93,7 @@ TEST(Policy, HostClassesHaveAToleranceOfTheirOwn) {
   EXPECT_EQ(of(with(""), "speedup", "case", "cuda-h200").tolerance, 0.03);
 }
 
-// The toy's policy with a row of `launches`, or with more members of the whole.
+// The toy's policy with a row for `launches`, or with more members.
 Policy with_more(const std::string& of_row, const std::string& of_policy = "") {
   std::string content = toy::policy_text;
   content.insert(content.find("\"identity\""), "\"launches\": {" + of_row + "}, ");
@@ -435,7 +435,7 @@ TEST(ThePolicyOfThisProject, BoundsTheHostSpeedupOfTheCubedSphere) {
   EXPECT_EQ(speedup.bounds.front()->bound->min, 5.0);
 }
 
-// What holds on every GPU, "nvidia-*", is about right and wrong; what names one was predicted of
+// Rules for every GPU, "nvidia-*", are about correctness; those that name a GPU were predicted for
 // it.
 TEST(ThePolicyOfThisProject, OnlyWarnsOfWhatIsPredictedOfAGpuThatNobodyHasMeasured) {
   const std::filesystem::path folder = HOLDFAST_POLICY;

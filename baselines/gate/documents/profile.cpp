@@ -13,7 +13,7 @@ const std::vector<std::string_view> op_kinds = {"fused",    "scatter", "gemm", "
                                                 "reduce",   "copy",    "fill", "upload",
                                                 "download", "loop",    "scope"};
 
-// Times and bytes that go up and down count from where recording began.
+// Times and bytes that may be negative, because they count from the start of the recording.
 double measured(const Reader& reader) {
   const double value = reader.number();
   refuse_absurd(reader, value, false);
@@ -48,7 +48,7 @@ std::optional<std::int64_t> count_or_null(const Reader& reader) {
   return count(reader);
 }
 
-// A share of a whole; the last bit of a sum may lie above it.
+// A share of a whole; rounding may put a sum slightly above it.
 std::optional<double> fraction_or_null(const Reader& reader) {
   const auto value = not_negative_or_null(reader);
   if (value && *value > 1 + 1e-6) throw reader.wrong(text("a share of ", *value, " is above 1"));

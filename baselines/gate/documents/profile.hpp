@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// holdfast-profile/1: what a suite saw while it profiled one case and variant. Absent knowledge is
-// an empty optional; on a device that does not execute all device times are.
+// holdfast-profile/1: what a suite saw while it profiled one case and variant. Unknown values are
+// empty optionals; on a device that does not execute, all device times are.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct ProfileOverview {
   std::optional<double> top_op_fraction = {};
   double launches = 0, library_calls = 0, graph_nodes = 0, copies = 0, syncs = 0;
   double h2d_bytes = 0, d2h_bytes = 0, allocations = 0, programs = 0, plans = 0;
-  std::optional<double> declared_h2d_bytes = {};  // that a step must bring, where its case says so
+  std::optional<double> declared_h2d_bytes = {};  // that a step must upload, if its case says so
 };
 
 // One kind of work in one shape; counts and seconds are of all profiled steps together.

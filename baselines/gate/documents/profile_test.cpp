@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profile document is believed as a whole or not at all.
+// A profile document is accepted as a whole or not at all.
 #include "gate/documents/profile.hpp"
 
 #include <gmock/gmock.h>

@@ -27,7 +27,7 @@ const std::vector<std::string_view> case_statuses = {"ok",      "failed",  "skip
 const std::vector<std::string_view> check_statuses = {"passed", "failed", "not_executed"};
 const std::vector<std::string_view> run_statuses = {"ok", "no_device"};
 
-// The median must be that of the processes, so that no edit moves what is judged alone.
+// The median must match the processes, so that no edit moves only what is judged.
 void check_numbers(const Reader& reader, const Metric& metric) {
   if (metric.mad_between && *metric.mad_between < 0)
     throw reader.wrong("'mad_between' is a spread and cannot be negative");

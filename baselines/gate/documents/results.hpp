@@ -15,8 +15,8 @@
 namespace holdfast::gate {
 
 // One metric of one variant, or of the case as a whole. Exact and codegen metrics have a value;
-// what the clock tells (times, ratios, bounds on what is made of times) has one number per process
-// and their median. A null value with a reason is a metric the device could not give.
+// clocked ones (times, ratios, bounds on values made of times) have one number per process and
+// their median. A null value with a reason is a metric the device could not give.
 struct Metric {
   std::string kind = {};
   std::optional<double> value = {};
@@ -54,7 +54,7 @@ struct ResultCheck {
   std::optional<double> error = {};
   std::optional<double> limit = {};
   std::optional<std::string> oracle = {};
-  // Of verifying again after the timed section; optional key.
+  // The second verification, after the timed section; optional key.
   std::optional<std::int64_t> again_seed = {}, again_steps = {};
 };
 
@@ -83,7 +83,7 @@ struct Run {
   std::vector<std::string> custom =
       {};  // a suite's own options, which make a custom run; optional key
   std::optional<std::string> beside =
-      {};  // content of the build in turn with which it was measured; optional key
+      {};  // content of the build it was measured in turn with; optional key
   std::optional<std::string> base = {};    // the folder of that build; optional key
   std::optional<std::string> filter = {};  // that left cases out; optional key
 };
@@ -103,21 +103,21 @@ struct Environment {
   std::optional<std::string> cuda = {};
   std::optional<std::string> nvrtc = {};
   std::optional<std::string> nvjitlink = {};
-  std::optional<std::string> nvdisasm = {};  // older results do not tell it
+  std::optional<std::string> nvdisasm = {};  // absent from older results
   std::optional<std::string> compiler = {};
   std::optional<std::string> flags = {};
-  std::optional<std::string> cpu = {};  // as it is sold: "AMD EPYC"
+  std::optional<std::string> cpu = {};  // product name: "AMD EPYC"
   std::string processor = "unknown";    // vendor, family, model: "AuthenticAMD-26-2"
-  std::optional<bool> awake = {};  // a host whose CPUs were kept awake while cases were measured
+  std::optional<bool> awake = {};       // whether a host's CPUs were kept awake while measuring
   std::optional<std::int64_t> threads = {};
   std::optional<std::int64_t> cpus = {};  // of the machine; optional key
   std::optional<std::string> isa = {};
   std::string fingerprint;
 };
 
-// What a host's times and ratios compare within: its processor, whether one with nothing to do is
-// halted, and whether those that ran the threads stood apart. "AuthenticAMD-26-2",
-// "AuthenticAMD-26-2 kept awake", "AuthenticAMD-26-2 kept awake apart"
+// Within which a host's times and ratios compare: its processor, whether idle CPUs are halted, and
+// whether the CPUs of its threads stood apart. "AuthenticAMD-26-2", "AuthenticAMD-26-2 kept awake",
+// "AuthenticAMD-26-2 kept awake apart"
 std::string timed_on(const Environment& env, bool apart);
 
 bool is_host_class(const std::string& device_class);
@@ -130,11 +130,11 @@ struct Quality {
   std::optional<bool> throttled = {};
   std::optional<double> temperature_c = {};
   std::optional<std::int64_t> other_processes = {};
-  // Over the whole run; optional keys. What other work had of the machine's CPUs, what the
-  // hypervisor kept of them, and for how much of the time something waited for memory.
+  // Over the whole run; optional keys. The shares of the machine's CPUs that other work had and
+  // that the hypervisor kept, and of the time in which something waited for memory.
   std::optional<double> others_fraction = {}, steal_fraction = {}, memory_stall_fraction = {};
   std::optional<double> cpu_clock_hz = {}, mem_clock_hz = {};  // the least that was seen
-  std::optional<std::int64_t> ecc_errors = {};                 // that no code could correct
+  std::optional<std::int64_t> ecc_errors = {};                 // uncorrected
 };
 
 struct Results {
@@ -151,8 +151,9 @@ struct Results {
   std::vector<CaseResult> cases = {};
 };
 
-// A hypervisor moves processors between caches: a line of them takes 35 to 80 ns from thread to
-// thread in one of them, and 300 to 400 between two. As it was in most cases of the run.
+// Whether threads stood apart in most cases of the run. A hypervisor moves processors between
+// caches: a cache line takes 35 to 80 ns from thread to thread within one of them, and 300 to 400
+// ns between two.
 bool stood_apart(const Results& results);
 std::string timed_on(const Results& results);
 

@@ -36,8 +36,8 @@ std::map<std::string, ListFile> build_lists(const fs::path& folder) {
   return lists;
 }
 
-// Lists, self-tests, traces and whatever else has a second dot are not results; nor is what begins
-// with one, nor a verdict.
+// Files with a second dot (lists, self-tests, traces) are not results, nor are hidden files or a
+// verdict.
 bool is_of_results(const fs::path& file) {
   constexpr std::string_view ending = ".json";
   const std::string name = file.filename().string();
@@ -45,8 +45,8 @@ bool is_of_results(const fs::path& file) {
          name.find('.') == name.size() - ending.size();
 }
 
-// Results have their list beside them, which tells them from other documents: a build has lists
-// alone, baselines have none. What may not be read is nobody's results.
+// Results have their list beside them, unlike other documents: a build has only lists, baselines
+// have none. Files that may not be read do not count.
 bool holds_results(const fs::path& folder) {
   if (!fs::is_directory(folder)) return false;
   std::set<std::string> names;
@@ -82,7 +82,7 @@ std::vector<fs::path> result_files(const fs::path& directory) {
   return files;
 }
 
-// Options of a suite's own make other cases, and so another list.
+// A suite's own options make other cases, and so another list.
 Error other_build(const fs::path& file, const fs::path& list, const Results& results) {
   const std::vector<std::string>& custom = results.run.custom;
   const std::string why =
@@ -96,7 +96,7 @@ Error other_build(const fs::path& file, const fs::path& list, const Results& res
                                        " --out=", file.parent_path().parent_path().string()));
 }
 
-// What nobody could have measured is a slip of the caller's, and nothing that is missing.
+// A suite or device that nobody could have measured is the caller's mistake, not missing results.
 void refuse_unknown(const RootOptions& options, const Root& root) {
   if (options.device) require_device(*options.device);
   if (!options.only || !root.complete) return;
@@ -109,7 +109,7 @@ void refuse_unknown(const RootOptions& options, const Root& root) {
                    meant ? text("did you mean ", *meant, "?") : std::string("see holdfast list")));
 }
 
-// How far a result may be from its oracle's is the suite's to say, not the measurement's.
+// The list, not the measurement, says how far a result may be from its oracle.
 void hold_to_limits(MeasuredPart& part) {
   std::map<std::string, double> limits;
   for (const ListedCase& listed : part.list.cases)
@@ -158,7 +158,7 @@ bool is_results_root(const fs::path& folder) {
     return holds_folder_with_results(folder) || fs::is_directory(folder / ".unfinished") ||
            fs::is_directory(folder / ".history") || holds_verdict(folder);
   } catch (const std::exception&) {
-    return true;  // no older verdict outlasts a disk that fails
+    return true;  // an older verdict must go even if the disk fails
   }
 }
 
@@ -195,7 +195,7 @@ std::string how_to_measure(const fs::path& root) {
   return text("measure first: holdfast run SUITE --device=host --out=", root.string());
 }
 
-// What is something else would not be measured into.
+// Proposes to measure only into a path that does not exist yet.
 void require_results_folder(const fs::path& root) {
   std::error_code problem;
   require_folder(root, fs::exists(root, problem)

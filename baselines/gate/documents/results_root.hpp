@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A results root, <root>/<device_class>/<suite>.json with <suite>.list.json beside it: as it is,
-// without asking which build it belongs to; or held against the lists of the build, so that a
-// measurement of another build is never judged. And the profiles in it,
+// A results root, <root>/<device_class>/<suite>.json with <suite>.list.json beside it: read as it
+// is, whichever build it belongs to, or checked against the lists of the build, so that a
+// measurement of another build is never judged. And its profiles,
 // <root>/<device_class>/profiles/<suite>/<slug of the case>.<variant>.profile.json.
 #pragma once
 
@@ -27,15 +27,15 @@ std::vector<std::filesystem::path> files_by_class(const std::filesystem::path& r
                                                   std::string_view ending);
 
 // Whether `folder` has results in folders of device classes, a verdict, or what an unfinished run
-// left: what a check may write to, and withdraw its older verdict from.
+// left. Only there a check may write, and remove its older verdict.
 bool is_results_root(const std::filesystem::path& folder);
 
-// Removes the verdict of an older check, or on older results, which nobody may take for a newer
-// one's.
+// Removes the verdict of an older check or on older results, so that nobody takes it for a newer
+// one.
 void withdraw_verdict(const std::filesystem::path& root);
 
-// Throws Error(incomplete) for the folder of a device class, which somebody gave to `command` in
-// the place of the root above it.
+// Throws Error(incomplete) for the folder of a device class that was given to `command` in place of
+// the root above it.
 void refuse_class_folder(const std::filesystem::path& folder, std::string_view command);
 
 // Throws Error(bad_input) for a folder of a root that is a link: what is written or removed there
@@ -50,7 +50,7 @@ void check_place(const std::filesystem::path& file, const Results& results);
 // empty root.
 std::vector<StoredResults> read_all_results(const std::filesystem::path& root);
 
-// Throws Error(bad_input) for a device that nobody has.
+// Throws Error(bad_input) for a device that does not exist.
 void require_device(const std::string& device);
 
 struct MeasuredPart {
@@ -76,8 +76,9 @@ struct Root {
 // The lists that a build wrote into `folder`, sorted by suite.
 std::vector<List> lists_of_build(const std::filesystem::path& folder);
 
-// Throws for an absent folder, a file that is not what its place says, a list of another build, and
-// where nothing is found, for a suite that the build does not have and a device that nobody has.
+// Throws for an absent folder, a file that does not match its place, and a list of another build;
+// if nothing is found, also for a suite that the build does not have and a device that does not
+// exist.
 Root read_root(const std::filesystem::path& directory, const RootOptions& options);
 
 std::filesystem::path profiles_folder(const std::filesystem::path& root,
@@ -90,7 +91,7 @@ std::string profile_name(const std::string& case_id, const std::string& variant)
 // for a broken document and for one whose name says another case or variant.
 std::vector<Profile> read_profiles(const std::filesystem::path& folder);
 
-// Those of one suite in a results root, which must be of that suite and device class.
+// The profiles of one suite in a results root, which must be of that suite and device class.
 std::vector<Profile> read_root_profiles(const std::filesystem::path& root,
                                         const std::string& device_class, const std::string& suite);
 

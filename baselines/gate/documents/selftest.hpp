@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often `holdfast ab --selftest` told a build from itself. Beside the results of that build it
-// is <results>/<device class>/<suite>.selftest.json, and comes into the history with them.
+// How often `holdfast ab --selftest` found a build different from itself. It stands beside the
+// results of that build, <results>/<device class>/<suite>.selftest.json, and enters the history
+// with them.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@ namespace holdfast::gate {
 
 inline constexpr std::string_view self_test_ending = ".selftest.json";
 
-// In the folder of a device class.
+// The file in the folder of a device class.
 std::filesystem::path self_test_path(const std::filesystem::path& folder, const std::string& suite);
 
 struct SelfTest {
@@ -35,7 +36,7 @@ struct SelfTest {
   Rate alarm_rate = {};
 
   std::size_t alarms() const;     // each of them false
-  std::size_t undecided() const;  // no alarms, and no passes either
+  std::size_t undecided() const;  // neither alarms nor passes
 };
 
 SelfTest parse_self_test(const Document& document);

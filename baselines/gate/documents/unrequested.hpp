@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a run has nothing of what it measures on request alone: the words of `holdfast run`, by which
-// a check tells them from any other reason.
+// Why a run lacks what is measured on request only: the words of `holdfast run`, by which a check
+// tells this from any other reason.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace holdfast::gate {
 
 inline constexpr const char* not_asked_for = "this run was not asked for it";
-// After the name of the option.
+// Follows the name of the option.
 inline constexpr std::string_view lacks_valgrind = " needs valgrind, and there is none in PATH";
 
 // Whether `reason` is one of them; `option` is the one that asks.

@@ -28,10 +28,10 @@ struct Row {
   std::string sentence = {};
   std::map<std::string, std::string> evidence = {};  // control, code, rule, bound ...
   std::optional<std::string> next = {};              // the command to type next
-  // What it was held against: accepted, beside (the base's value of the same run) or bound; empty
-  // where it was against nothing.
+  // What it was compared with: accepted, beside (the base's value of the same run) or bound; empty
+  // if nothing.
   std::string standard = {};
-  // Of a time or a ratio that gates: the smallest loss of speed that would have failed this run, as
+  // For a time or ratio that gates: the smallest loss of speed that would have failed this run, as
   // a share of the time, and by which standard.
   std::optional<double> resolution = {};
   std::string resolved_by = {};
@@ -52,7 +52,7 @@ struct Detection {
   std::optional<std::string> expected = {};  // why its case shows it on purpose
 };
 
-// What the change that is judged does to a rule that judges it, to an alias or to a case.
+// What the judged change does to a rule that judges it, to an alias or to a case.
 struct RuleChange {
   std::string rule;
   std::string before;
@@ -71,7 +71,7 @@ struct Verdict {
   std::vector<std::string> not_checked = {};  // what this verdict says nothing about, and why
   std::vector<Detection> findings = {};       // the worst first
   std::vector<std::string> caveats = {};      // why exit 0 is not "well"
-  std::vector<RuleChange> changes = {};       // since the merge base; what blocks first
+  std::vector<RuleChange> changes = {};       // since the merge base; blocking ones first
 };
 
 Verdict parse_verdict(const Document& document);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of verdicts and their order, and what a verdict is about: one metric as it was
+// The names of verdicts and their order, and the subject of a verdict: one metric as it was
 // measured.
 #pragma once
 
@@ -30,7 +30,7 @@ inline constexpr const char* waived = "WAIVED";
 inline constexpr const char* warning = "WARN";
 }  // namespace verdict
 
-// What a value is held against, by the verdict's key `standard`.
+// What a value is compared with: the values of the verdict's key `standard`.
 namespace held_against {
 inline constexpr const char* accepted = "accepted";
 inline constexpr const char* beside = "beside";
@@ -44,7 +44,7 @@ std::string words_of(const std::string& standard);
 const std::vector<std::string>& verdicts_by_severity();
 std::size_t severity(const std::string& verdict);  // 0 for the worst
 
-// Under it a row's evidence holds what the confirmation found.
+// The key of a row's evidence for what the confirmation found.
 inline constexpr const char* confirmation_evidence = "A/B";
 
 // What was measured of one metric.
@@ -52,8 +52,8 @@ struct Measured {
   Value value;
   std::optional<double> mad_between = {};
   std::size_t processes = 1;
-  std::vector<double> values = {};    // a time's or a ratio's, one of each process
-  std::vector<double> readings = {};  // of a bound, one of each process, where they differ
+  std::vector<double> values = {};    // of a time or ratio, one per process
+  std::vector<double> readings = {};  // of a bound, one per process, where they differ
 };
 
 }  // namespace holdfast::gate

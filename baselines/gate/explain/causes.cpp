@@ -13,9 +13,9 @@
 namespace holdfast::gate {
 namespace {
 
-// A time that moved by less is no change (other work on a host moves it further than on a GPU), as
-// the common policy says of times; and a reference that moved by half as much, and left no more
-// than that unexplained, is a control that moved.
+// A time that moved by less has not changed (other work moves it further on a host than on a GPU),
+// as in the common policy. The control moved if the reference moved by half as much and leaves no
+// more than that unexplained.
 constexpr double host_time_tolerance = 0.05;
 constexpr double time_tolerance = 0.03;
 constexpr double control_share = 0.5;
@@ -44,7 +44,7 @@ void add_status(const Evidence& c, std::vector<Cause>& found) {
                      c.run_again});
 }
 
-// "Other tools" where they explain other machine code, else nothing.
+// The changed tools that explain other machine code; else empty.
 std::string tools_changed(const Evidence& c) {
   std::string out;
   for (const std::string& change : environment_changes(c))
@@ -126,7 +126,7 @@ struct CodeClass {
   const char* verb;
   const char* noun;
   const char* effect;
-  bool single = false;  // of a case in single precision
+  bool single = false;  // only for a case in single precision
 };
 constexpr CodeClass code_classes[] = {
     {"local_bytes", Better::lower, "B", " keeps ", " of each thread in local memory",
@@ -188,7 +188,7 @@ void add_counts(const Evidence& c, std::vector<Cause>& found) {
   for (const Meaning& meaning : meanings) {
     const auto change = change_of(c, "optimized", meaning.metric);
     if (!change || change->now <= change->before) continue;
-    // One more launch outside a graph is the host's as well, and told once.
+    // One more launch outside a graph also raises host_launches, and is reported once.
     if (std::string_view(meaning.metric) == "host_launches" && more_launches) continue;
     std::string sentence = text(meaning.words, ": ", change->words());
     for (const KernelChange& kernel : kernel_changes(c))
@@ -239,7 +239,7 @@ void add_time(const Evidence& c, std::vector<Cause>& found) {
   const std::string code = !same ? "" : *same ? "the compiled code is identical and " : "";
   if (control && slower > tolerance && moved >= control_share * slower &&
       slower - moved <= tolerance && same.value_or(true)) {
-    // Nobody tells of host code whether it is the same, and what both variants share moves both.
+    // For host code nothing says whether it is the same, and shared code moves both variants.
     found.push_back({text(same ? "the machine, not the code: "
                                : "the machine, or code that both variants share: ",
                           code, "the reference variant moved by ", percent(std::expm1(moved)),
@@ -273,7 +273,7 @@ void add_time(const Evidence& c, std::vector<Cause>& found) {
   }
 }
 
-// The case was timed, and nothing on the other side was.
+// Whether the case was timed, and nothing on the other side was.
 bool is_untimed_before(const Evidence& c) {
   return c.before && c.now.number("optimized", "time_s") && !change_of(c, "optimized", "time_s") &&
          !change_of(c, case_variant, "speedup");
@@ -303,7 +303,7 @@ std::vector<Cause> causes(const Evidence& c) {
   add_counts(c, found);
   add_time(c, found);
   if (!found.empty()) return found;
-  // What fails the gate goes before other machine code, which may have done no harm.
+  // What fails the gate comes before other machine code, which may be harmless.
   for (const Row& row : c.rows)
     if (row.blocking && row.metric != "identity")
       return {{row.sentence, row.next.value_or(c.profile)}};

@@ -23,8 +23,8 @@ Detection finding(const Sighting& seen, const Detector& detector, const Symptom&
           .source = symptom.source};
 }
 
-// How far beyond the threshold, whichever side of it is the bad one, in logarithms. Of what should
-// not be there at all, one byte, wait or program is hardly beyond it.
+// The log distance beyond the threshold, whichever side of it is bad. Where nothing should be there
+// at all, one byte, wait or program is hardly beyond it.
 double severity(const Detection& finding) {
   constexpr double farthest = 50;
   if (finding.threshold == 0) return std::log1p(finding.value);
@@ -59,7 +59,7 @@ std::optional<double> Sighting::metric(const std::string& name) const {
   };
   if (numbers)
     if (const auto value = in(numbers->metrics)) return value;
-  // What is said of a case as a whole (a ratio of its variants) is said of the faster one.
+  // A metric of the case as a whole (a ratio of its variants) belongs to the optimized variant.
   if (!result || variant == "reference") return std::nullopt;
   if (const auto value = in(result->metrics)) return value;
   return in(result->derived);

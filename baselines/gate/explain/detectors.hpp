@@ -19,7 +19,7 @@ struct Sighting {
   std::string case_id = {};
   std::string variant = {};
   std::string device_class = {};
-  const Results* part = nullptr;       // all cases of the run, for those that stand beside another
+  const Results* part = nullptr;       // all cases of the run, for symptoms beside another case
   const CaseResult* result = nullptr;  // of the case, with ...
   const Variant* numbers = nullptr;    // ... its variant
   const Profile* profile = nullptr;
@@ -38,7 +38,7 @@ struct Symptom {
 
 struct Detector {
   const char* name;
-  const char* symptom;  // in a person's words
+  const char* symptom;  // in plain words
   double threshold;
   const char* unit;
   const char* fix;
@@ -47,23 +47,23 @@ struct Detector {
 
 const std::vector<Detector>& detectors();
 
-// What the detectors see, in the table's order.
+// The findings, in the table's order.
 std::vector<Detection> examine(const Sighting& seen);
 
-// Of all variants of a run's cases, with their profiles where there are any; what the list says
-// that they show on purpose is marked as expected.
+// The findings in all variants of a run's cases, with profiles where there are any; those that the
+// list expects are marked as expected.
 std::vector<Detection> examine(const Results& results, const std::vector<Profile>& profiles,
                                const List& list = {});
 
 void mark_expected(const List& list, const std::string& device, std::vector<Detection>& findings);
 
-// A sentence for each finding that a measured case is said to show, and that is neither among all
-// that was found nor seen without profiles, which some detectors leave to others.
+// A sentence for each finding that the list expects of a measured case, and that is neither in
+// `found` nor seen without profiles, which some detectors do not need.
 std::vector<std::string> unseen(const Results& results, const List& list,
                                 const std::vector<Detection>& found);
 
-// The worst first: by how far beyond its threshold, what is expected and references, which do on
-// purpose what the detectors warn of, behind all others.
+// Sorts by the distance beyond the threshold, the worst first; expected findings and references,
+// which do on purpose what detectors warn of, come last.
 void sort_by_severity(std::vector<Detection>& findings);
 
 }  // namespace holdfast::gate

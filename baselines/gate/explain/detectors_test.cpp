@@ -239,7 +239,7 @@ TEST(Detectors, HoldThePeakOfAStepOnEdgesAgainstAllThatItKeeps) {
   profile["memory"]["peak_bytes"] = 6819841;  // ten times the state
   ASSERT_THAT(names(seen_in(profile)), ElementsAre("peak_over_work"));
   EXPECT_THAT(seen_in(profile)[0].sentence, HasSubstr("10 times the data that the case keeps"));
-  // A word of what it is may follow; another word that begins so is another site.
+  // A word that describes it may follow; another word that begins so is another site.
   profile["memory"]["peak_by_site"]["state: moments"] = 1;
   EXPECT_THAT(names(seen_in(profile)), IsEmpty());
   profile["memory"]["peak_by_site"].erase("state: moments");
@@ -478,7 +478,7 @@ TEST(ExpectedFindings, ThatNoDetectorSeesAnyMoreAreTold) {
   EXPECT_THAT(told(gpu_results(), expecting("syncs_in_the_loop", {"cuda-dry"})), IsEmpty());
   EXPECT_THAT(told(waiting(), expecting("sync", {"cuda"})),
               ElementsAre(HasSubstr("which no detector is called")));
-  // Of launches a profile says more, and the detector that counts them is silent then.
+  // A profile says more about launches, so the detector that counts them is silent then.
   Results launching = gpu_results();
   optimized(launching.cases[0])["launches"] = toy::exact(888);
   const List many = expecting("many_launches", {"cuda"});
@@ -496,7 +496,7 @@ TEST(Detectors, TellManyBytesBeforeFewWhereNoneShouldBe) {
   found[1].value = 1e6;
   found[2].value = 300;
   found[2].threshold = 3;
-  found[3].value = 0;  // of a floor's speed
+  found[3].value = 0;  // of the floor's speed
   found[3].threshold = 0.1;
   sort_by_severity(found);
   std::vector<double> values;

@@ -50,14 +50,13 @@ void compare_case(const CaseResult& before, const CaseResult& after,
   }
 }
 
-// "crashed" of a case that gave no right result; else empty.
+// "crashed" for a case without a right result; else empty.
 std::string what_ails(const CaseResult& result) {
   if (result.check.status == "failed") return "wrong";
   return result.status == "ok" || result.status == "skipped" ? "" : result.status;
 }
 
-// Where the counts of such a case agree, they say nothing of it, and where they are absent nothing
-// differs.
+// Such a case is noted because equal counts say nothing of it, and absent counts do not differ.
 void note_unwell(const CaseResult& before, const CaseResult& after, Difference& difference) {
   std::string where;
   if (const std::string what = what_ails(before); !what.empty()) where = what + " in the first";

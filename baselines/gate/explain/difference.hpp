@@ -13,7 +13,7 @@
 
 namespace holdfast::gate {
 
-// One metric of a case that both sides know, or one of them.
+// One metric of a case that one side or both have.
 struct DifferenceRow {
   std::string case_id;
   std::string variant;
@@ -39,19 +39,18 @@ struct Difference {
 
 Difference compare(const Results& before, const Results& after);
 
-// Takes out what the suite's list declares for one of the two kinds of device alone: a graph's case
-// has nothing to stand against on the host.
+// Removes cases that the suite's list declares for only one of the two kinds of device: a graph's
+// case has no counterpart on the host.
 void forget_undeclared(Difference& difference, const List& list, const std::string& before_kind,
                        const std::string& after_kind);
 
 struct Pair {
-  const StoredResults* before = nullptr;  // one is null where only the other side has the suite
+  const StoredResults* before = nullptr;  // one is null if only the other side has the suite
   const StoredResults* after = nullptr;
 };
 
-// Pairs results by suite and device class. `classes` says which class of the left stands against
-// which of the right
-// ("A=B"); where a suite has one class on each side those two are a pair whatever their names.
+// Pairs results by suite and device class. `classes` maps classes of the left to those of the right
+// ("A=B"); if a suite has one class on each side, these are a pair whatever their names.
 std::vector<Pair> pair_up(const std::vector<StoredResults>& before,
                           const std::vector<StoredResults>& after,
                           const std::vector<std::string>& classes);

@@ -44,11 +44,11 @@ struct Evidence {
   std::string case_id = {};
   std::string device_class = {};
   std::string device_name = {};
-  // Commands: that measures the case again, that profiles it, that accepts it or measures what can
-  // be accepted or compared with, and that times two builds in turn.
+  // Commands: to measure the case again, to profile it, to accept it or measure what can be
+  // accepted or compared with, and to time two builds in turn.
   std::string run_again = {}, profile = {}, accept = {}, compare = {};
   std::string against = {};         // what the other side is: "the baseline", a folder
-  std::string untimed = {};         // what is said of it where it has no time of the case
+  std::string untimed = {};         // what is said if it has no time of the case
   std::optional<Side> before = {};  // empty: there is nothing to compare with,
   std::string absent = "which does not have it";  // and this is said of the other side
   Side now = {};

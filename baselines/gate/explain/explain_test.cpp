@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a difference between two sides is put down to. Each difference is planted alone.
+// The cause that a difference between two sides leads to. Each difference is planted alone.
 #include "gate/explain/explain.hpp"
 
 #include <gmock/gmock.h>
@@ -134,7 +134,7 @@ TEST(Explain, PutsMoreRegistersAndSpillsDownToTheKernel) {
             Contains("reference  the compiled code is identical")));
 }
 
-// Of a kernel whose machine code does something else than before.
+// The causes found for a kernel whose machine code changed.
 std::vector<std::string> causes_of_code(const std::string& name, double before, double now,
                                         const std::string& case_id = toy::step_id) {
   Results old = measured(), young = measured();

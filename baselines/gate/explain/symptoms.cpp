@@ -11,13 +11,13 @@
 namespace holdfast::gate::symptoms {
 namespace {
 
-// A kernel that takes less is hardly longer than its launch; where no time is known, one whose
-// blocks fill less than half of the device at once.
+// A tiny kernel takes hardly longer than its launch or, where no time is known, has blocks that
+// fill less than half of the device at once.
 constexpr double tiny_seconds = 5e-6;
 constexpr double tiny_waves = 0.5;
-// Where a case keeps the data that it works on, as opposed to what it needs meanwhile.
+// The sites of a case's data, as opposed to its temporary memory.
 constexpr std::array<std::string_view, 3> data_sites = {"state", "inputs", "result"};
-// What the library of products asks for, whatever their size.
+// The work area that the BLAS library asks for, whatever the size of its products.
 constexpr std::string_view products_site = "blas work area";
 // An operation can dominate only where there are others, and only below half of the roofline.
 constexpr std::size_t fewest_operations = 3;
@@ -53,7 +53,7 @@ std::optional<double> idle_fraction(const Sighting& seen) {
   return seen.metric("idle_fraction");
 }
 
-// floor_s over the time of a step; what was measured without a profiler goes first.
+// floor_s over the time of a step; one measured without a profiler takes precedence.
 std::optional<double> floor_fraction(const Sighting& seen) {
   if (const auto measured = seen.metric("floor_fraction")) return measured;
   if (!seen.profile || !seen.profile->floor_s || !seen.profile->overview.mean_step_s)
@@ -62,7 +62,7 @@ std::optional<double> floor_fraction(const Sighting& seen) {
   return *seen.profile->floor_s / *seen.profile->overview.mean_step_s;
 }
 
-// Of one step of the workload, from the profile or else from the result.
+// A value per step of the workload, from the profile or else from the result.
 struct PerStep {
   double value = 0;
   std::string source;
@@ -75,7 +75,7 @@ std::optional<PerStep> per_step(const Sighting& seen, double ProfileOverview::*m
   return std::nullopt;
 }
 
-// A loop that waits at its end alone, to hand its result back.
+// Whether a loop waits only at its end, to hand its result back.
 bool syncs_once_at_the_end(const Sighting& seen) {
   const double steps = seen.inner_steps();
   const auto syncs = per_step(seen, &ProfileOverview::syncs, "syncs");
@@ -105,7 +105,7 @@ double scatter_launches(const Sighting& seen, std::string& source) {
   return launches;
 }
 
-// The names that count most, "project_edge<double> 384, penalise<double> 96 and 4 more".
+// The names with the largest amounts, "project_edge<double> 384, penalise<double> 96 and 4 more".
 std::string greatest(const std::map<std::string, double>& amounts, const std::string& unit) {
   std::vector<std::pair<double, std::string>> sorted;
   for (const auto& [name, amount] : amounts) sorted.emplace_back(-amount, name);
@@ -117,7 +117,7 @@ std::string greatest(const std::map<std::string, double>& amounts, const std::st
   return out;
 }
 
-// What a step brings over what its case declares that it must; empty where that declares nothing.
+// What a step uploads over what its case declares that it must; empty if it declares nothing.
 std::optional<double> upload_ratio(const Sighting& seen) {
   if (!seen.profile) return seen.metric("upload_ratio");
   const ProfileOverview& overview = seen.profile->overview;
@@ -157,7 +157,7 @@ std::optional<Symptom> low_utilisation(const Sighting& seen, double threshold) {
   return Symptom{*fraction, words, seen.metric("floor_fraction") ? "result" : "profile"};
 }
 
-// What a case declares that a step must bring is work; what comes to half of it beside is not.
+// An upload that a case declares is work; half as much on top of it is not.
 constexpr double much_more = 1.5;
 
 std::optional<Symptom> transfers_in_the_loop(const Sighting& seen, double threshold) {
@@ -186,7 +186,8 @@ std::optional<Symptom> syncs_in_the_loop(const Sighting& seen, double threshold)
   const auto syncs = per_step(seen, &ProfileOverview::syncs, "syncs");
   if (!is_gpu(seen) || !syncs || syncs->value <= threshold || syncs_once_at_the_end(seen))
     return std::nullopt;
-  // An upload waits as well: where a step brings what it must and nothing comes back, it is that.
+  // An upload waits as well: if a step uploads only what it must and downloads nothing, that is the
+  // wait.
   const auto down = per_step(seen, &ProfileOverview::d2h_bytes, "d2h_bytes");
   const auto brought = upload_ratio(seen);
   if (brought && *brought < much_more && down && down->value == 0) return std::nullopt;
@@ -237,7 +238,7 @@ std::optional<Symptom> compile_dominates(const Sighting& seen, double threshold)
     first_call = seen.metric("first_call_s");
     spent = seen.metric("lower_s").value_or(0) + seen.metric("compile_s").value_or(0);
   }
-  // A case about compiling is what it is.
+  // A case about compiling may compile.
   if (spent <= threshold || seen.case_id.find("/compile/") != std::string::npos ||
       (first_call && spent < *first_call / 2))
     return std::nullopt;
@@ -260,7 +261,7 @@ std::optional<Symptom> peak_over_work(const Sighting& seen, double threshold) {
   if (!seen.profile || seen.profile->work_bytes <= 0) return std::nullopt;
   const ProfileMemory& memory = seen.profile->memory;
   const double moved = seen.profile->work_bytes / seen.inner_steps();
-  double kept = 0;  // a step that touches edges alone keeps all of its fields
+  double kept = 0;  // a step that touches only edges keeps all of its fields
   auto peak = static_cast<double>(memory.peak_bytes);
   for (const auto& [site, held] : memory.peak_by_site) {
     if (holds_data(site)) kept += static_cast<double>(held);
@@ -309,7 +310,7 @@ std::optional<Symptom> one_kernel_dominates(const Sighting& seen, double thresho
                  "result"};
 }
 
-// One call; where it makes many steps, one of those.
+// The slowest call, per step if it makes many steps.
 std::optional<Symptom> slow_operation(const Sighting& seen, double threshold) {
   if (!seen.profile || !is_gpu(seen)) return std::nullopt;
   const ProfileOp* slowest = nullptr;
@@ -353,7 +354,8 @@ std::optional<Symptom> many_scatters(const Sighting& seen, double threshold) {
 std::optional<Symptom> many_launches(const Sighting& seen, double threshold) {
   const auto launches = seen.metric("launches");
   if (seen.profile || !launches || seen.metric("graph_nodes").value_or(0) > 0) return std::nullopt;
-  // Where the host drives a loop, all its steps are what a graph or a single launch would spare.
+  // In a loop that the host drives, a graph or a single launch would spare the launches of all its
+  // steps.
   const bool driven = seen.case_id.find("/launch:host/") != std::string::npos;
   const double each = *launches / (driven ? 1 : seen.inner_steps());
   if (each <= threshold) return std::nullopt;

@@ -31,7 +31,7 @@ void refuse_what_no_commit_has(const Results& results, const fs::path& file) {
                      " ...); run the suite without its own options"));
 }
 
-// The time names the file in which the run may come to stand.
+// The time may become the name of the run's file.
 void refuse_what_no_time_has(const Results& results, const fs::path& file) {
   if (is_utc(results.run.utc)) return;
   throw Error(Fault::bad_input,
@@ -39,8 +39,7 @@ void refuse_what_no_time_has(const Results& results, const fs::path& file) {
                    "', which is no time as 2026-11-21T12:00:00Z is one; measure again"));
 }
 
-// By the results that they stand beside. A self-test of another suite, device or build says nothing
-// of them.
+// The self-tests, by the results beside them. Throws for one of another suite, device or build.
 std::map<fs::path, SelfTest> read_self_tests(const fs::path& root,
                                              const std::vector<StoredResults>& measured) {
   std::map<fs::path, SelfTest> tests;
@@ -69,7 +68,7 @@ std::map<fs::path, SelfTest> read_self_tests(const fs::path& root,
   return tests;
 }
 
-// As a case of its own, of which the gate asks nothing.
+// Adds the self-test as a case of its own, which the gate does not judge.
 void add(const SelfTest& test, MeasuredRun& made) {
   const auto add_rate = [&](const char* metric, double value) {
     const HistorySeries& series =
@@ -93,7 +92,7 @@ HistoryMeanings kept(const Meanings& metrics) {
   return meanings;
 }
 
-// Sentences about this suite, and those that name none of the root's.
+// Sentences about this suite, and those that name no suite of the root.
 std::vector<std::string> about(const std::string& suite, const std::set<std::string>& suites,
                                const std::vector<std::string>& sentences) {
   std::vector<std::string> kept;
@@ -106,8 +105,7 @@ std::vector<std::string> about(const std::string& suite, const std::set<std::str
   return kept;
 }
 
-// What makes a pass of the whole root less than well, but for values that other parts of it hold
-// against nothing.
+// The caveats of the whole root; one about ungated values only if this part has such values.
 std::vector<std::string> caveats_of_part(const Verdict& verdict, bool all_held) {
   std::vector<std::string> kept = verdict.caveats;
   if (all_held)
@@ -120,7 +118,7 @@ std::vector<std::string> caveats_of_part(const Verdict& verdict, bool all_held) 
 bool is_of(const Verdict& verdict, const Results& results) {
   std::map<std::string, std::vector<NamedMetric>> measured;  // by case
   for (const CaseResult& result : results.cases) measured[result.id] = named_metrics(result);
-  bool speaks = verdict.rows.empty();  // of what stopped it
+  bool speaks = verdict.rows.empty();  // it says what stopped the check
   for (const Row& row : verdict.rows) {
     if (row.device_class != results.env.device_class || suite_of(row.case_id) != results.suite)
       continue;
@@ -165,7 +163,7 @@ void describe(HistoryCommit& commit, const Run& run, const AppendOptions& option
     return;
   }
   if (!commit.branch && !facts->branch.empty()) commit.branch = facts->branch;
-  if (run.git_dirty) {  // a tree that stands on it
+  if (run.git_dirty) {  // a changed tree on top of it
     commit.parent = *run.git_sha;
     return;
   }
@@ -178,7 +176,7 @@ void describe(HistoryCommit& commit, const Run& run, const AppendOptions& option
 
 MeasuredRun measured_run(const Results& results, const Meanings& metrics, const Verdict* verdict,
                          Keep keep) {
-  Results head;  // without cases: what they cost as JSON is not needed
+  Results head;  // without cases, which would cost too much as JSON
   head.env = results.env;
   MeasuredRun made{.meanings = kept(metrics)};
   made.run = {

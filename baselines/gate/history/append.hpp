@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes into a history: the results of a run, the runs of another store.
+// Adds to a history: the results of a run, the runs of another store.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,12 @@
 
 namespace holdfast::gate {
 
-// What a new segment of a class waits for.
+// A segment this full is followed by a new one of its class.
 inline constexpr std::size_t full_bytes = std::size_t{1} << 20;
 inline constexpr std::int64_t full_runs = 64;
 
-// One result as the history keeps it. What no number stands for, and cases that are not ok, are not
-// in it; without `advisory` neither is what no gate asks about.
+// One result as the history keeps it: without values that are no numbers and cases that are not ok
+// and, unless `advisory`, without what no gate judges.
 struct MeasuredRun {
   std::deque<HistorySeries> series = {};
   HistoryMeanings meanings = {};
@@ -36,15 +36,15 @@ MeasuredRun measured_run(const Results& results, const Meanings& metrics, const 
                          Keep keep = {});
 
 // Adds runs to a store that is open for writing: of each class it reads the newest segment, and the
-// one that a run belongs to by its time. A store as it was before is written anew on the way.
+// one that a run belongs to by its time. An old store is rewritten on the way.
 class HistoryWriter {
  public:
   explicit HistoryWriter(Store& store);
 
   bool has(const std::string& device_class, const HistoryRun& run);
-  // The commit's among the newest, else the next one.
+  // The commit's order if it is among the newest, else the next one.
   std::int64_t order_of(const std::string& commit);
-  // Each run of a store is there once: whoever adds has asked has().
+  // A store has each run once: ask has() before.
   void add(const std::string& device_class, const HistoryRun& run, const HistoryMeanings& meanings);
   // Publishes all of it as one change.
   void publish();
@@ -56,8 +56,8 @@ class HistoryWriter {
     std::optional<std::filesystem::path> content = {};
     std::size_t bytes = 0;
     std::string newest = {};  // time
-    // By commit, time and suite their ids: of a fleet, two may begin in the same second. Of a store
-    // as it was before some have none.
+    // Ids by commit, time and suite: two runs of a fleet may begin in the same second. Some runs of
+    // an old store have none.
     std::map<std::tuple<std::string, std::string, std::string>,
              std::set<std::optional<std::string>>>
         runs = {};
@@ -105,10 +105,10 @@ struct Appended {
 Appended append_history(const std::filesystem::path& root, const std::filesystem::path& store,
                         const AppendOptions& options = {});
 
-// Throws Error(bad_input) where results are, which no run may find a history between.
+// Throws Error(bad_input) if the folder holds results, which must not be mixed with a history.
 void refuse_results(const std::filesystem::path& store);
 
-// Writes a store of an older kind anew; the number of files that were.
+// Rewrites a store of an older format; returns the number of its old files.
 std::size_t rewrite_history(const std::filesystem::path& store);
 
 }  // namespace holdfast::gate

@@ -100,7 +100,7 @@ class Appending : public testing::Test {
       if (entry.is_regular_file()) total += entry.file_size();
     return total;
   }
-  // As `history append` adds a results root to a store.
+  // Adds a results root to a store, as `history append` does.
   static void add(HistoryWriter& writer, const Results& results) {
     MeasuredRun made = measured_run(results, {}, nullptr);
     made.run.commit.order = writer.order_of(made.run.commit.name);
@@ -131,7 +131,7 @@ TEST_F(Appending, ARunOfFiveSuitesOnThreeClassesTakesAtMostFortyKilobytes) {
   std::cout << each / 1000 << " kB a run\n";
   EXPECT_LT(each, most_bytes);
 
-  // And nothing of it is lost: the median of what was measured, to its six digits.
+  // And nothing is lost: the median of what was measured, to its six digits.
   std::size_t seen = 0;
   const auto lines = read_history(store_, [](const HistorySeries& series, const std::string&) {
     return series.case_id == "workload_0/family_2/n:48/threads:2/f64" &&
@@ -168,7 +168,7 @@ TEST_F(Appending, OnlyTheNewestSegmentsAreRead) {
   for (const auto& entry : fs::directory_iterator(store_ / "host")) files.push_back(entry);
   std::sort(files.begin(), files.end());
   ASSERT_GT(files.size(), 1u) << "no second segment began";
-  // A hole in place of the older one: who reads into it fails.
+  // A hole in place of the older one: reading it fails.
   const auto size = fs::file_size(files.front());
   fs::resize_file(files.front(), 0);
   fs::resize_file(files.front(), size);

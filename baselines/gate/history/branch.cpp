@@ -68,7 +68,7 @@ class Repository {
     return commit_of(incoming);
   }
 
-  // Whether it took the commit, or has another one by now. Anything else throws.
+  // True if the remote took the commit, false if it has another one by now. Anything else throws.
   bool push(const std::string& commit) const {
     const Outcome pushed = ask({"push", "--quiet", "--porcelain", "--", address_,
                                 text(commit, ":refs/heads/", data_.branch)});
@@ -102,7 +102,7 @@ class Repository {
   }
 };
 
-// A branch from which something was taken back is no branch that only grew.
+// Refuses a branch that lost something since this store saw it.
 void refuse_rewritten(const Repository& git, const DataBranch& data, const std::string& before,
                       const std::string& now) {
   if (before.empty() || data.rewritten) return;
@@ -118,7 +118,7 @@ void refuse_rewritten(const Repository& git, const DataBranch& data, const std::
                    "(what this store has stays)"));
 }
 
-// The branch's files in a folder of their own.
+// Writes the branch's files into a folder of their own.
 void unpack(const Repository& git, const std::string& commit, const fs::path& into) {
   const std::string all =
       git.must({"ls-tree", "-r", "-z", "--name-only", commit}, text("list the files of ", commit));
@@ -140,7 +140,7 @@ bool same_content(const fs::path& a, const fs::path& b) {
          read_file(a) == read_file(b);
 }
 
-// The runs of what differs from `other`, by class, commit, time and suite.
+// The runs in files that differ from those in `other`, by class, commit, time and suite.
 std::set<std::vector<std::string>> runs_of(const Store& store, const fs::path& other,
                                            const std::string& called) {
   std::set<std::vector<std::string>> runs;
@@ -158,7 +158,8 @@ std::set<std::vector<std::string>> runs_of(const Store& store, const fs::path& o
   return runs;
 }
 
-// The branch's runs and then the store's own, in `theirs`; how many of either the other lacked.
+// Gives `theirs` the branch's runs and then the store's own; counts how many of either the other
+// lacked.
 void bring_in(Store& store, const fs::path& theirs, const std::string& called, Synced& synced) {
   Store other(theirs, Store::Use::writing);
   const auto in_store = runs_of(store, theirs, "");
@@ -209,7 +210,7 @@ void fetch(Store& store, const Repository& git, const DataBranch& data, Synced& 
   git.must({"update-ref", seen, now}, "note what was fetched");
 }
 
-// The store as a commit upon `parent`; that one itself where it is the same.
+// Commits the store on top of `parent`; returns `parent` if nothing changed.
 std::string commit(const Repository& git, const std::string& parent, std::size_t own) {
   if (!parent.empty())
     git.must({"read-tree", parent}, "read the branch");

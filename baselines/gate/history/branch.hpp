@@ -13,7 +13,7 @@ struct DataBranch {
   std::string remote = "origin";  // a name that `repository` knows, an address or a path
   std::string branch = "holdfast-data";
   std::filesystem::path repository = ".";
-  // Takes a branch that was rewritten since this store has seen it; what the store has stays.
+  // Accept a branch that was rewritten since this store saw it; what the store has stays.
   bool rewritten = false;
 };
 
@@ -24,13 +24,13 @@ struct Synced {
   std::size_t attempts = 1;
 };
 
-// Brings the branch's runs into the store, whose own stay: they come behind those of the branch,
-// under orders of their own. Throws Error(bad_input), and leaves the store as it is, where a line
-// of the branch is no line of a history, and where the branch no longer has what it had.
+// Brings the branch's runs into the store; its own follow them, under new orders. Throws
+// Error(bad_input), and leaves the store as it is, if a line of the branch is no line of a history,
+// or if the branch no longer has what it had.
 Synced fetch_history(const DataBranch& data);
 
-// The same, and then the store becomes the branch's next commit. Where somebody else was quicker,
-// theirs are brought in first, and it is tried again.
+// Fetches, and makes the store the branch's next commit. If somebody else pushed meanwhile, it
+// fetches theirs and tries again.
 Synced push_history(const DataBranch& data);
 
 }  // namespace holdfast::gate

@@ -30,7 +30,7 @@ class DataBranchOfAll : public GateCommand {
   }
   fs::path machine(const std::string& name) const { return folder_.path() / name; }
 
-  // A run of its own of this machine, not yet pushed.
+  // Measures a run on this machine that is not yet pushed.
   void measure(const std::string& machine_name, int minute) {
     Results results = toy::host();
     results.run.utc = text("2026-11-22T12:", minute < 10 ? "0" : "", minute, ":00Z");

@@ -14,14 +14,14 @@ namespace {
 constexpr double normal_scale =
     1.4826;  // of the median absolute deviation, to estimate a standard deviation
 constexpr double most_correlation =
-    0.65;  // estimates above it are mostly steps taken for slow noise
+    0.65;  // estimates above it are mostly steps mistaken for slow noise
 
-// Differences at these lags hardly know the noise's correlation.
+// Differences at these lags hardly depend on the noise's correlation.
 constexpr std::size_t nearest_far_lag = 3;
 constexpr std::size_t farthest_lag = 6;
 
-// Below so many points the variance is poorly known, and too small an estimate takes noise for a
-// step; below so few nothing is known of its correlation either.
+// With fewer points the variance is poorly known, and too small an estimate takes noise for a step;
+// with very few the correlation is not known either.
 constexpr double enough_points = 20;
 constexpr double share_of_few = 1.5;
 constexpr double without_correlation = 2.6;
@@ -36,7 +36,7 @@ double allowance_for_few(std::size_t n) {
 // Noise below this is rounding: counts repeat exactly, and ln() of equal counts may not.
 constexpr double least_deviation = 1e-4;
 
-// A change between medians of three that is so many deviations of a value is a step, and no noise.
+// A change between medians of three by so many deviations of a value is a step, not noise.
 constexpr double clear_step = 8;
 constexpr std::size_t points_of_a_level = 3;
 constexpr std::size_t fewest_differences = 6;
@@ -69,9 +69,9 @@ double variance_of_neighbours(const std::vector<double>& values) {
   return variance_of(std::move(sizes));
 }
 
-// Of values[i + lag] - values[i] where as many steps lie before both; none where these are too few.
-// In a short series most differences of a far lag cross a step, and would make noise of it,
-// whatever its size.
+// The variance of values[i + lag] - values[i] over pairs without a step between them; none if these
+// are too few. In a short series most differences at a far lag cross a step, which would count as
+// noise, whatever its size.
 std::optional<double> variance_at(std::size_t lag, const std::vector<double>& values,
                                   const std::vector<int>& steps) {
   std::vector<double> sizes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a series of measurements changed its level: outliers set aside, exact least-squares
-// segmentation, small changes taken back. Positive series are seen as logarithms, so that all
+// segmentation, small changes taken back. Positive series are taken as logarithms, so that all
 // changes are relative.
 #pragma once
 
@@ -35,15 +35,15 @@ struct Segmentation {
 std::vector<bool> find_outliers(const std::vector<double>& values,
                                 const SegmentationSettings& settings = {});
 
-// The long-run variance of the noise around a level that may change: how much larger than
-// independent noise a slow one makes sums. From differences at lags 1 and 2 and their medians, so
-// that neither steps nor outliers count.
+// The long-run variance of the noise around a level that may change: sums of slow noise vary more
+// than those of independent noise. From differences at lags 1 and 2 and their medians, so that
+// neither steps nor outliers count.
 double long_run_variance(const std::vector<double>& values);
 
 // An empty series has no segment.
 Segmentation segment(const std::vector<double>& values, const SegmentationSettings& settings = {});
 
-// after / before - 1; where the level before is 0, whole: 1 or -1.
+// after / before - 1; if the level before is 0, 1 or -1.
 double relative_change(double before, double after);
 
 }  // namespace holdfast::gate

@@ -216,7 +216,7 @@ TEST(ChangePoints, StandStillWhereGeneratedSeriesDo) {
   EXPECT_LE(total / 4, 0.45);
 }
 
-// Of series of so many points, without a step, those with a change.
+// The share of series of this length, without a step, in which a change is found.
 double changed_share(Generator& generator, std::size_t length, int repetitions) {
   double changed = 0;
   for (const Noise noise : all_noises)
@@ -225,8 +225,8 @@ double changed_share(Generator& generator, std::size_t length, int repetitions) 
   return changed / (static_cast<double>(std::size(all_noises)) * repetitions);
 }
 
-// As every series is in the first nights on another driver or branch: measured 1 to 5 % of series
-// with a change; 15 % at 11 points without the allowance for few.
+// Every series is that short in the first nights on another driver or branch: measured 1 to 5 % of
+// series with a change; 15 % at 11 points without the allowance for few.
 TEST(ChangePoints, StandStillInShortSeriesToo) {
   Generator generator;
   for (const std::size_t length : {6, 7, 8, 9, 10, 11, 12, 13, 15, 17, 20}) {
@@ -262,8 +262,8 @@ TEST(ChangePoints, ATenPercentStepIsFoundInSixPoints) {
   EXPECT_GE(found, 185);
 }
 
-// As of the third week of nights: between 12 and 18 points hardly one of them was found, and of two
-// none below 30.
+// From the third week of nights on: between 12 and 18 points hardly one of them was found, and of
+// two none below 30.
 TEST(ChangePoints, ALargeStepIsFoundWhereverItIsInAShortSeries) {
   Generator generator;
   for (std::size_t length = 6; length <= 24; ++length)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of no known branch, whose commits tell by their parents which of them go on with which.
+// Runs of no known branch: the parents of their commits tell which of them continue which.
 #include <gmock/gmock.h>
 
 #include "gate/base/process.hpp"
@@ -46,7 +46,7 @@ class Descent : public testing::Test {
     writer.publish();
   }
 
-  // Those that stand aside, each with the first of its line.
+  // Commits that stand aside, each with the first of its line.
   std::vector<std::pair<std::string, std::string>> aside() const {
     std::vector<std::pair<std::string, std::string>> found;
     for (const HistoryLine& line : read_history(store_))

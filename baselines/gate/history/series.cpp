@@ -44,12 +44,12 @@ void add_lines(const HistoryFile& file, const HistoryRun& run, const HistoryMean
   }
 }
 
-// What gives a commit its place.
+// What determines a commit's place.
 struct Place {
   std::string begun;       // the time of its first run
   std::int64_t order = 0;  // the least that it has in the store
   std::optional<std::string> parent = {};
-  bool has_branch = false;  // that is known
+  bool has_branch = false;  // its branch is known
 };
 using Places = std::map<std::string, Place>;  // by the commit's name
 
@@ -86,8 +86,8 @@ bool is_of_git(const std::string& commit) {
   return !commit.starts_with("sha256:");
 }
 
-// Of each commit that has children in git, the one that goes on with it: of a known branch rather
-// than of none, then with the most descendants, then the first.
+// For each commit with children in git, the child that continues it: on a known branch rather than
+// on none, then with the most descendants, then the first.
 std::map<std::string, std::string> successors(const Places& places,
                                               const std::vector<std::string>& ordered) {
   std::map<std::string, std::pair<bool, int>> weights;
@@ -104,7 +104,7 @@ std::map<std::string, std::string> successors(const Places& places,
   return chosen;
 }
 
-// By commit, what HistoryLine says of it; without those of which it says nothing.
+// HistoryLine::aside by commit, where it is not empty.
 std::map<std::string, std::string> lines_aside(const Places& places,
                                                const std::vector<std::string>& ordered) {
   const std::map<std::string, std::string> successor = successors(places, ordered);

@@ -24,7 +24,7 @@ struct HistoryLine {
   Interned variant = {};
   Interned metric = {};
   Interned branch = {};  // that was measured; empty where it is not known
-  // Where it is not: the commit with which a line of descent left that of its parent's other
+  // Without a known branch: the commit at which a line of descent left that of its parent's other
   // children; empty on the longest one, and where the store knows of no other child.
   Interned aside = {};
   double value = 0;
@@ -35,12 +35,12 @@ struct HistoryLine {
 
 struct StoredHistory {
   std::vector<HistoryLine> lines = {};  // by the order of their commits, then by time
-  // All of the store, in the order in which everybody shows them: by the time of their first run,
-  // but none before its parent. When they came into the store counts only where times are the same.
+  // All commits of the store, in the order in which they are shown: by the time of their first run,
+  // but none before its parent. At equal times their order in the store decides.
   std::vector<std::string> commits = {};
 };
 
-// A store with those of its values that are `wanted`. Throws as for_each_run() does.
+// Reads a store with those of its values that are `wanted`. Throws as for_each_run() does.
 StoredHistory read_store(
     const std::filesystem::path& store,
     const std::function<bool(const HistorySeries&, const std::string& commit)>& wanted);

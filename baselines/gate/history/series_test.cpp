@@ -269,7 +269,7 @@ TEST_F(History, AMalformedLineIsAnErrorWithItsNumber) {
               ThrowsMessage<Error>(HasSubstr("2026-11-21T12-00-00Z.ndjson:6:")));
 }
 
-// One edit each, which would otherwise be drawn.
+// Each is one edit, which would otherwise be drawn.
 TEST_F(History, EverySpoiltLineIsRefused) {
   measure(run_of());
   write_file(root_ / "verdict.json", canonical(to_json(Verdict{})));
@@ -418,7 +418,7 @@ TEST_F(History, AnUnfinishedFileIsTakenOverByTheNextAppend) {
   EXPECT_FALSE(fs::exists(part));
 }
 
-// As a disk may leave a file after the power went: of its size, and with nothing in it.
+// As a disk may leave a file after a power failure: with its size but no content.
 TEST_F(History, AFileOfNothingButZerosIsRefusedAtItsFirstBytes) {
   append(run_of());
   const std::string line = read_file(file_);

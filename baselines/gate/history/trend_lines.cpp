@@ -14,10 +14,10 @@
 namespace holdfast::gate {
 namespace {
 
-// What can be compared of a series: indices of its points.
+// Points of a series that can be compared, as indices.
 using Group = std::vector<std::size_t>;
 
-// Where a branch stands in a series: indices of its first and last point.
+// The stretch of a branch in a series: indices of its first and last point.
 struct Stretch {
   std::string branch;
   std::size_t first = 0;
@@ -40,9 +40,9 @@ std::vector<Stretch> stretches_of(const TrendSeries& series) {
   return found;
 }
 
-// The branches that do not go on with the longest one, before or behind it, but stand in between:
-// what they measured says nothing of the levels there. Points of an unknown branch are the
-// longest's, but for those of a line of descent aside.
+// The branches that overlap the longest one instead of preceding or following it: they say nothing
+// of the levels there. Points of an unknown branch belong to the longest one, except those of a
+// line of descent aside.
 std::set<std::string> side_branches(const TrendSeries& series) {
   std::vector<Stretch> found = stretches_of(series), trunk;
   std::stable_sort(found.begin(), found.end(),
@@ -105,7 +105,7 @@ void analyse(TrendSeries& series, const std::optional<std::string>& anchor) {
     const std::string& branch = point.line->branch;
     return sides.contains(branch) ? branch : point.line->aside.text();
   };
-  // What is not valid says nothing of a level, where there is anything else.
+  // Invalid points say nothing of a level, if there are any others.
   const bool any_sound = std::ranges::any_of(
       series.points, [](const TrendPoint& point) { return !point.line->unsound; });
   std::map<std::string, std::map<std::string, Group>> groups;  // by fingerprint and branch
@@ -173,7 +173,8 @@ bool is_still(const TrendSeries& series) {
   });
 }
 
-// Of a still series the ends, and each point that is judged otherwise than the one before it.
+// The points to write: of a still series the ends, and each point with another verdict than the one
+// before it.
 std::vector<TrendPoint> told_points(const TrendSeries& series, Told told) {
   if (told == Told::none) return {};
   const std::vector<TrendPoint>& points = series.points;

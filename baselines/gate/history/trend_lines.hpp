@@ -41,9 +41,9 @@ struct TrendDrift {
 };
 
 // One metric of one variant of a case on a device class. Points of different fingerprints (machine,
-// driver, compiler) are not comparable, and a branch that was measured in between another, or where
-// none is known a line of descent aside, goes its own way: they stand in one series, and segments
-// are found in each of them alone.
+// driver, compiler) are not comparable, nor are those of a branch that was measured among another's
+// commits or, where none is known, of a line of descent aside. They stand in one series, and
+// segments are found in each of them alone.
 struct TrendSeries {
   std::vector<TrendPoint> points = {};  // in commit order, never empty
   std::vector<TrendSegment> segments = {};
@@ -67,8 +67,8 @@ struct TrendOptions {
 std::vector<TrendSeries> find_trends(const std::vector<HistoryLine>& lines,
                                      const TrendOptions& options);
 
-// Which points are told: none for who reads those in the store itself; of a series that had the
-// same value at each commit, as most have, the ends and where its verdict became another.
+// Which points are written. none: for readers of the store itself. ends_of_still: of a series with
+// the same value at each commit, as most have, only the ends and where its verdict changed.
 enum class Told { all, ends_of_still, none };
 nlohmann::json to_json(const std::vector<TrendSeries>& series,
                        const std::vector<std::string>& commits, Told told = Told::all);

@@ -36,7 +36,7 @@ HistoryWriter::Open& HistoryWriter::open(const HistoryFile& file) {
   return *held;
 }
 
-// The last one that begins no later, and what comes before all of them belongs to the first.
+// The last segment that begins no later; a run before all of them belongs to the first.
 HistoryFile* HistoryWriter::segment_of(const std::string& device_class, const std::string& utc) {
   auto& files = segments_[device_class];
   if (files.empty()) return nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value that is not there: whether it may be absent, or somebody waits for it.
+// A missing value: whether it may be absent, or is expected.
 #include <algorithm>
 
 #include "gate/base/numbers.hpp"
@@ -20,7 +20,7 @@ bool MetricJudge::is_listed(const std::string& case_id, const std::string& metri
   return false;
 }
 
-// Why a value must be there; empty where nobody waits for it.
+// Why a value must be there; empty if it is not expected.
 std::string MetricJudge::why_expected(const Standard& standard, const Row& row) const {
   const std::string key = entry_key(row.case_id, row.variant, row.metric);
   for (const auto* baseline : {&part_.baseline, &part_.proposed})
@@ -30,8 +30,8 @@ std::string MetricJudge::why_expected(const Standard& standard, const Row& row) 
   return is_listed(row.case_id, row.metric) ? "is listed" : "";
 }
 
-// A device may be unable to give a metric where the policy knows of it; else whatever reason is
-// given hides what was to be judged.
+// A device may be unable to give a metric if the policy knows of it; any other reason hides what
+// was to be judged.
 void MetricJudge::judge_absent(const Standard& standard, const NamedMetric& metric,
                                Row& row) const {
   if (const Absence* known = policy_.absence(row.device_class, metric.name, metric.reason)) {

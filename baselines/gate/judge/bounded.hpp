@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics that nothing but bounds holds. No accepted value shows that one was there, so a baseline
-// keeps their names.
+// Metrics that only bounds judge. No accepted value shows that one was there, so a baseline keeps
+// their names.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ bool is_bounded_alone(const Policy& policy, const std::string& case_id,
                       const std::string& device_class, const std::string& metric,
                       const std::string& kind);
 
-// The bounded metrics of the merge base that the change takes out of a baseline, or out of the list
-// for a class that nobody measured here; what was measured misses the latter itself.
+// The bounded metrics of the merge base that the change removes from a baseline, or from the list
+// for a class that was not measured here; in a measured class the run itself shows the latter.
 std::vector<RuleChange> lost_bounds(const MergeBase& base, const ChangeSet& change);
 
 }  // namespace holdfast::gate

@@ -13,11 +13,11 @@
 namespace holdfast::gate {
 namespace {
 
-// "27 on 2 CPUs ..."; empty where the machine had no more to do than it has CPUs, which the threads
-// of a suite fill by themselves, and once more where others keep them awake.
+// "27 on 2 CPUs ..."; empty if the load was no more than the number of CPUs, which a suite fills by
+// itself, or twice that where the CPUs were kept awake.
 std::optional<std::string> load_of(const Results& results) {
   const double load = results.quality.load.value_or(0);
-  // Older results do not tell it.
+  // Absent from older results.
   const auto cpus = results.env.cpus.value_or(results.env.threads.value_or(1));
   const auto own = results.env.awake.value_or(false) ? 2 * cpus : cpus;
   if (load < static_cast<double>(own + 1)) return std::nullopt;
@@ -48,7 +48,7 @@ bool MetricJudge::judge_absolute(const Standard& standard, const Measured& measu
     if (rule->gate == Gate::off) continue;
     Row broken = new_row(row, standard);
     if (!judge_bound(*rule, standard, measured, base, broken)) continue;
-    // Of several the first is told, unless a later one blocks and it does not.
+    // The first violation is reported, unless only a later one blocks.
     if (!beyond || (broken.blocking && !row.blocking)) row = std::move(broken);
     beyond = true;
   }
@@ -63,8 +63,8 @@ bool MetricJudge::was_beyond(const Bound& bound, const Standard& standard, const
          violation(bound, *number, unit);
 }
 
-// A count is beyond or not; of what the clock tells each process has its say. What the base was
-// beyond too is this machine's, and no change's: it warns.
+// A count is beyond the bound or not; of a clocked value each process votes. If the base was beyond
+// it too, the machine is the cause and no change: it warns.
 bool MetricJudge::judge_bound(const Rule& rule, const Standard& standard, const Measured& measured,
                               const Measured* base, Row& row) const {
   const double number = std::get<double>(measured.value);
@@ -98,8 +98,8 @@ bool MetricJudge::judge_bound(const Rule& rule, const Standard& standard, const 
   return true;
 }
 
-// What was accepted, beside a violated bound: the limit is then a change, as the verdict's readers
-// take it.
+// Adds the accepted value to a violated bound: the limit is then a relative change, as readers of
+// the verdict expect.
 void MetricJudge::add_accepted(const Context& context, Row& row) const {
   const Entry* base = find_entry(part_.baseline, context.key);
   const auto* before = base ? std::get_if<double>(&base->value) : nullptr;
@@ -136,7 +136,7 @@ std::vector<Row> MetricJudge::judge_sums(const CaseResult& result,
   return rows;
 }
 
-// Empty where not all of its metrics were measured, each of which is then told.
+// Empty if not all of its metrics were measured; each missing one is then reported.
 std::optional<Row> MetricJudge::judge_sum(const Sum& sum, const CaseResult& result,
                                           const std::string& variant,
                                           const std::vector<NamedMetric>& all) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a change of a metric is put down to, if not to our code: the machine, by the control beside
-// it, or the tools; and what the compiled code says.
+// What may have changed a metric besides our code: the machine, by the control, or the tools; and
+// what the compiled code says.
 #include "gate/judge/metric.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace holdfast::gate {
 
-// Holds a suspect against its control: the reference variant, which the change did not mean to
+// Compares a suspect with its control: the reference variant, which the change did not mean to
 // touch.
 void MetricJudge::judge_control(const Context& context, const Judgement& judgement,
                                 JudgedMetric& judged) const {
@@ -75,15 +75,15 @@ void MetricJudge::judge_control(const Context& context, const Judgement& judgeme
   judged.suspect = false;
 }
 
-// Whether the instructions of any of its variants are accepted.
+// Whether any variant of the case has accepted instruction counts.
 bool MetricJudge::is_counted(const std::string& case_id) const {
   return std::ranges::any_of(std::array{"optimized", "reference"}, [&](const char* variant) {
     return find_entry(part_.baseline, entry_key(case_id, variant, instructions_metric)) != nullptr;
   });
 }
 
-// Device code has a hash. Of host code the instructions that a step executes tell as much, where
-// the code that was counted is the one that was timed.
+// Device code has a hash. For host code the number of instructions of a step says as much, if the
+// code that was counted is the one that was timed.
 MetricJudge::SameCode MetricJudge::compare_code(const Context& context) const {
   SameCode same = SameCode::unknown;
   for (const NamedMetric& metric : context.all) {
@@ -109,7 +109,8 @@ void MetricJudge::add_code_evidence(const Context& context, Row& row) const {
                                          std::get<std::string>(now->measured->value));
 }
 
-// Whether the compilers of now and of the baseline are that alike, for a metric that allows for it.
+// Whether the compiler differs only in patch level from the baseline's, for a metric with a
+// tolerance for that.
 bool MetricJudge::is_other_patch_level(const Standard& standard) const {
   return standard.patch_tolerance && part_.baseline &&
          differ_in_patch_level(part_.baseline->fingerprint.compiler, part_.results.env.compiler);
@@ -124,7 +125,7 @@ void MetricJudge::excuse_changed_tools(const Standard& standard, Row& row) const
     for (const auto& [known, member] : known_tools) {
       if (name != known || before.*member == now.*member) continue;
       if (name == "compiler" && is_other_patch_level(standard)) continue;
-      // Older results and baselines do not tell it, which excuses nothing.
+      // Older results and baselines lack it, which excuses nothing.
       if (name == "nvdisasm" && (!before.nvdisasm || !now.nvdisasm)) continue;
       row.verdict = verdict::environment;
       row.blocking = false;

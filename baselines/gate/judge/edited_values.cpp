@@ -30,7 +30,7 @@ class Edits {
   }
 
  private:
-  // What becomes laxer of one metric for one reason is one row.
+  // Values of one metric that become laxer for one reason are one row.
   struct Edit {
     StandardChange change;
     std::string first;  // a value that it is about
@@ -86,8 +86,8 @@ class Edits {
     }
   }
 
-  // The limit of each case that was accepted last, in whichever class, by present name: one that
-  // nobody measured since keeps what it once was. Of one moment `is_preferred(limit, to)` decides.
+  // The limit of each case that was accepted last, in any class, by present name: a class that was
+  // not measured since keeps an old one. At equal times `is_preferred(limit, to)` decides.
   using Limits = std::map<std::string, const Entry*>;
   static double value_of(const Entry& limit) { return std::get<double>(limit.value); }
 
@@ -113,14 +113,14 @@ class Edits {
     return nullptr;
   }
 
-  // What the change holds a result to; infinite where nothing does any more.
+  // The limit that the change applies to a result; infinite if there is none any more.
   static double laxer(const Entry* accepted, const ListedCase* one) {
     if (!accepted || (one && !one->limit)) return std::numeric_limits<double>::infinity();
     return one ? std::max(value_of(*accepted), *one->limit) : value_of(*accepted);
   }
 
-  // How far results may be from their oracles' the change's own lists say. What is not listed any
-  // more is told with its values.
+  // The change's own lists say how far results may be from their oracles. A case that is no longer
+  // listed is reported with its values.
   void compare_limits() {
     struct Laxer {
       std::string first, before, after;
@@ -162,7 +162,7 @@ class Edits {
                        .loosens = true});
   }
 
-  // "nvrtc 13.0.88, no driver": those that the `other` has not.
+  // "nvrtc 13.0.88, no driver": the tools that `other` does not have.
   static std::string others(const Fingerprint& tools, const Fingerprint& other) {
     std::string told;
     for (const auto& [name, tool] : known_tools) {
@@ -173,8 +173,8 @@ class Edits {
     return told;
   }
 
-  // Tools that this run did not have excuse what its code did. Whether another machine has them
-  // only its reader can tell.
+  // Edited tools that this run did not have would excuse its code. Only a reader can tell whether
+  // another machine has them.
   void compare_tools(const std::string& place, const Fingerprint& before,
                      const Fingerprint& after) {
     const auto measured = change_.measured.find(place);

@@ -16,7 +16,7 @@ using testing::Not;
 
 using toy::row;
 
-// Counted on a host, with the policy's row for such a metric.
+// A counted host, with the policy's row for such a metric.
 struct Counted {
   Results results = toy::host();
   List list = toy::list();
@@ -32,13 +32,13 @@ struct Counted {
                                               ? toy::exact(*instructions)
                                               : Metric{.kind = "exact", .reason = not_asked_for};
   }
-  // Gone from all cases, for this reason.
+  // Removes the counts from all cases, for this reason.
   void blank(const std::string& reason) {
     for (CaseResult& result : results.cases)
       for (auto& [variant, content] : result.variants)
         content.metrics["instructions"] = {.kind = "exact", .reason = reason};
   }
-  // The step's speedup, and its reference as much.
+  // Moves the step's speedup, and its reference as much.
   void move_with_its_reference() {
     toy::metric(results, "case", "speedup") = toy::timed("ratio", 8);
     toy::metric(results, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);

@@ -16,18 +16,18 @@ Gate gate_of(const Rule& bound) {
   return bound.gate.value_or(Gate::block);
 }
 
-// The enumerators are in this order.
+// Gate's enumerators are in this order.
 bool is_at_least_as_strict(Gate gate, Gate than) {
   return gate <= than;
 }
 
-// In as many digits as tell it from the `other`; "none" where there is no number.
+// In as many digits as distinguish it from `other`; "none" without a number.
 std::string told_beside(const std::optional<double>& number, const std::optional<double>& other,
                         const std::string& unit) {
   return number ? told_apart(*number, other.value_or(*number), unit).first : "none";
 }
 
-// What the bound of a rule says, beside that of the `other` where there is one.
+// What the bound of a rule says, with digits that distinguish it from `other`, if given.
 std::string text_of(const Rule& rule, const Rule* other, const std::string& unit) {
   const Bound& bound = *rule.bound;
   const Bound& beside = other ? *other->bound : bound;
@@ -38,7 +38,7 @@ std::string text_of(const Rule& rule, const Rule* other, const std::string& unit
   return said.substr(2);
 }
 
-// Whether `bounds` keep all that `bound` keeps.
+// Whether `bounds` enforce all that `bound` does.
 bool is_kept(const Rule& bound, const std::vector<const Rule*>& bounds) {
   if (gate_of(bound) == Gate::off) return true;
   const auto any = [&](const auto& keeps) {
@@ -51,7 +51,7 @@ bool is_kept(const Rule& bound, const std::vector<const Rule*>& bounds) {
          (!max || any([&](const Bound& other) { return other.max && *other.max <= *max; }));
 }
 
-// The rule in the place of `bound`: of the same cases and the same metric.
+// The rule that replaces `bound`: for the same cases and the same metric.
 const Rule* successor(const Rule& bound, const std::vector<const Rule*>& bounds) {
   const auto at = std::find_if(bounds.begin(), bounds.end(), [&](const Rule* other) {
     return other->match == bound.match && other->device == bound.device &&
@@ -70,7 +70,7 @@ bool has_all(const std::vector<std::string>& words, const std::vector<std::strin
   });
 }
 
-// Twice as wide a limit is no accident of runs.
+// A limit twice as wide is no accident of the runs.
 constexpr double much_wider = 2;
 
 bool is_positive(const Entry& entry) {
@@ -87,7 +87,7 @@ bool is_worse(const Standard& standard, const Entry& before, const Entry& after)
              : judgement.verdict == verdict::regression || judgement.verdict == verdict::changed;
 }
 
-// Whether somebody measured what differs between the two. What accepting adds is of other runs.
+// Whether other runs explain the difference, as when accepting adds them.
 bool has_other_runs(const Entry& before, const Entry& after) {
   const auto& known = before.accepted.runs;
   return before.medians != after.medians &&
@@ -153,8 +153,8 @@ class Comparing {
     if (before != after) add(what, before, after, loosens, said(what));
   }
 
-  // In lock step a rule weighs otherwise than in screening: it is the only one that lets a time
-  // warn.
+  // In lock step a rule weighs more than in screening: only a rule can make a time that moved
+  // merely warn.
   void compare_comparisons() {
     if (!before_.timed() || !after_.timed()) return;
     if (before_.blocks_once_compared() && !after_.blocks_once_compared() &&
@@ -187,7 +187,8 @@ class Comparing {
       }
   }
 
-  // A bound that is split in several names other cases; what holds here says why it is another.
+  // A bound that was split in several matches fewer cases; the one that holds here gives the
+  // reason.
   const Rule* narrower(const Rule& bound) const {
     const auto at =
         std::find_if(after_.bounds.begin(), after_.bounds.end(), [&](const Rule* other) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the policy says of a metric before a change and with it: each difference, and whether it
-// lets more pass.
+// Compares what the policy says of a metric before a change and with it: each difference, and
+// whether it lets more pass.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace holdfast::gate {
 
-// Whether `why` says something, and none of `known`.
+// Whether `why` is a reason, and none of `known`.
 bool is_new(const std::string& why, const std::set<std::string>& known);
 
 struct StandardChange {
@@ -33,9 +33,9 @@ std::vector<StandardChange> compare(const Standard& before, const Standard& afte
 std::optional<std::string> excuse(const Standard& before, const Standard& after,
                                   const std::set<std::string>& known);
 
-// Where an accepted value becomes one that lets more pass: a worse value or anchor, or a spread
-// that doubles the limit, or widens it at all where no other run was measured. Each `excused` where
-// its reason is none of `known`.
+// How an accepted value changes so that more passes: a worse value or anchor, or a spread that
+// doubles the limit, or widens it at all without another run. Each is `excused` if its reason is
+// none of `known`.
 std::vector<StandardChange> compare(const Standard& standard, const Entry& before,
                                     const Entry& after, const std::set<std::string>& known);
 

@@ -16,7 +16,7 @@ using testing::IsEmpty;
 
 const std::set<std::string> known_reasons = {as_seen("an old reason")};
 
-// What loosens of a standard that becomes another one.
+// The loosenings when a standard becomes another one.
 std::vector<std::string> loosened(const Standard& before, const Standard& after) {
   std::vector<std::string> found;
   for (const StandardChange& change : compare(before, after, known_reasons))
@@ -24,7 +24,8 @@ std::vector<std::string> loosened(const Standard& before, const Standard& after)
   return found;
 }
 
-// That the one is laxer than the other, in this alone, and the other way round is no loosening.
+// Expects that one standard is laxer than the other in this alone, and that the reverse is no
+// loosening.
 void expect_laxer(const Standard& lax, const Standard& strict, const std::string& what) {
   EXPECT_THAT(loosened(strict, lax), ElementsAre(what));
   EXPECT_THAT(loosened(lax, strict), IsEmpty()) << what;
@@ -130,7 +131,7 @@ TEST(Loosening, ABlankReasonIsNone) {
 const Standard gating_ratio = {
     .kind = "ratio", .better = Better::higher, .gate = Gate::block, .tolerance = 0.05};
 
-// What loosens of an accepted speedup of 10 that `edit` changes.
+// The loosenings when `edit` changes an accepted speedup of 10.
 template <class Edit>
 std::vector<std::string> edited(const Edit& edit) {
   Entry before{.value = 10., .mad_between = 0.2, .medians = {10}, .anchor = 10};
@@ -164,7 +165,7 @@ TEST(Loosening, OfALimitThatOtherRunsMadeWiderIsNoneUpToTwice) {
   };
   EXPECT_THAT(edited(with_another_run(0.3)), IsEmpty());
   EXPECT_THAT(edited(with_another_run(0.5)), ElementsAre("limit", "drift limit"));
-  // A name alone is no run.
+  // The name of a run alone is no run.
   EXPECT_THAT(edited([](Entry& entry) {
                 entry.accepted.runs.push_back("b");
                 entry.mad_between = 0.3;
@@ -198,7 +199,7 @@ TEST(Loosening, IsExcusedByAnOldRemovalOfTheVerySameAlone) {
   EXPECT_EQ(reason(removing("toy/sum/**", "host-*", "optimized", "*")), "");
 }
 
-// No list of here tells how strict its oracles are.
+// No list here says how strict its oracles are.
 TEST(Loosening, OfALimitIsToldOfASuiteThatIsNotBuiltUnlessAllAre) {
   const std::string place = "devices/cuda-dry-sm_90/other.json";
   Baseline before{.device_class = "cuda-dry-sm_90"};

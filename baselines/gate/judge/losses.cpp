@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What should be in a part and is not: listed and accepted metrics, and those that now mean another
-// thing.
+// What should be in a part and is not: listed and accepted metrics, and those whose meaning
+// changed.
 #include <algorithm>
 
 #include "gate/base/numbers.hpp"
@@ -32,8 +32,8 @@ void PartJudge::look_for_bounded_reference(const CaseResult& result, const std::
     missing(result.id, "reference", name, "has a bound and was not measured", part_.run_again());
 }
 
-// Entries that the results do not speak about: of what was accepted before the change, and of
-// what it accepts itself. That it takes them out excuses nothing.
+// Entries without a result, of those accepted before the change and those that it accepts itself.
+// Removing them excuses nothing.
 void PartJudge::look_for_lost_entries() {
   if (part_.results.partial) return;
   for (const auto* baseline : {&part_.baseline, &part_.proposed})
@@ -51,7 +51,7 @@ void PartJudge::look_for_lost(const std::string& key, const Entry& entry) {
   const bool is_listed = listed != part_.list.cases.end();
   const std::string& tier = part_.results.tier;
   if (is_listed && tier_includes("gate", listed->tier) && !tier_includes(tier, listed->tier))
-    return;  // a run of a tier before
+    return;  // a run of a smaller tier
   const std::string unit = unit_of(part_.list.metrics, metric);
   lose(name, text("has an accepted value, ", readable(entry.value, unit)),
        is_listed && !tier_includes("gate", listed->tier)
@@ -59,7 +59,7 @@ void PartJudge::look_for_lost(const std::string& key, const Entry& entry) {
            : "was not measured");
 }
 
-// What was there is missing, but where the change says why it is gone.
+// Reports a missing value, unless the change says why it is gone.
 void PartJudge::lose(const EntryName& name, const std::string& had, const std::string& how) {
   const Removal* gone =
       policy_.removal(name.case_id, part_.device_class(), name.variant, name.metric);
@@ -73,7 +73,7 @@ void PartJudge::lose(const EntryName& name, const std::string& had, const std::s
   verdict_.rows.push_back(std::move(row));
 }
 
-// A bound alone leaves no accepted value that a metric could be missed by once it is not listed.
+// A metric with only bounds has no accepted value that would show its loss once it is not listed.
 void PartJudge::look_for_lost_bounds() {
   std::map<std::string, std::set<std::string>> listed;
   const std::string kind = device_kind(part_.results.env.device_name);

@@ -40,7 +40,7 @@ std::vector<PolicyFile> policy_files(const Places& places, const std::string& co
   return files;
 }
 
-// git keeps no content of its own for either.
+// git keeps no content for a link or a nested repository.
 Error no_content(const std::string& place, const char* what,
                  const char* advice = "put the files themselves there") {
   return Error(
@@ -57,7 +57,8 @@ bool is_in_a_repository(fs::path at) {
   return false;
 }
 
-// git follows no link: behind one it finds nothing at the merge base, and nothing would judge.
+// git does not follow links: behind one it finds nothing at the merge base, and nothing would
+// judge.
 void refuse_links(const fs::path& folder) {
   const fs::path whole = fs::absolute(folder).lexically_normal();
   fs::path at = whole;
@@ -67,7 +68,7 @@ void refuse_links(const fs::path& folder) {
     throw no_content(at.string(), a_repository);
 }
 
-// In the working copy, which the next change finds at its merge base.
+// Refuses links in the working copy, which becomes the next change's merge base.
 void refuse_links_below(const fs::path& place) {
   if (fs::is_symlink(place)) throw no_content(place.string(), a_link);
   if (!fs::is_directory(place)) return;
@@ -79,7 +80,7 @@ void refuse_links_below(const fs::path& place) {
   }
 }
 
-// At the commit, of `under` in `folder`.
+// Refuses links at the commit, in `under` below `folder`.
 void refuse_links_at(const fs::path& folder, const std::vector<std::string>& under,
                      const std::string& commit) {
   std::vector<std::string> arguments = {"ls-tree", "-r", "-z", commit, "--"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state that a change starts from: its policy, aliases and baselines judge the change, and what
-// the change does to them is told.
+// the change does to them is reported.
 #pragma once
 
 #include <filesystem>
@@ -29,13 +29,13 @@ struct MergeBase {
   Baselines baselines = {};
 };
 
-// Where each of them stands in the working copy.
+// Their places in the working copy.
 struct Places {
   std::filesystem::path baselines;
   std::filesystem::path policy;
 };
 
-// What has expired by `today` is left out. An older format at an older place is read.
+// Leaves out what has expired by `today`. Also reads an older format at its older place.
 MergeBase read_merge_base(const Places& places, const std::string& commit,
                           const std::string& today);
 
@@ -52,24 +52,24 @@ struct ChangeSet {
 // The name that a case of the merge base has with the change.
 std::string present_name(const MergeBase& base, const Aliases& aliases, const std::string& case_id);
 
-// What the change says of something that is gone, where that is a reason: not one that the merge
-// base's policy, null where it had none, gave for something else.
+// The reason that the change gives for a removal; empty if the merge base's policy, null if it had
+// none, gave it for something else.
 std::string reason_of(const Removal* removal, const Policy* before);
 
 // The change's policy, held to the merge base's.
 Policy held_to(const MergeBase& base, const ChangeSet& change);
 
-// What the change's policy says otherwise of metrics that the merge base's decides.
+// Where the change's policy differs on metrics that the merge base's decides.
 std::vector<RuleChange> policy_changes(const MergeBase& base, const ChangeSet& change);
 
-// Accepted values and tools that the change edits so that more passes, without what only a measured
+// Accepted values and tools that the change edits so that more passes, except what only a measured
 // value shows.
 std::vector<RuleChange> edited_values(const MergeBase& base, const ChangeSet& change);
 
-// What the change does to policy, aliases, cases and accepted values; what blocks comes first.
+// What the change does to policy, aliases, cases and accepted values; blocking changes first.
 std::vector<RuleChange> changes_since(const MergeBase& base, const ChangeSet& change);
 
-// Metrics of which the change's policy says, as the merge base's did not, why they changed.
+// Metrics for whose change the change's policy gives a reason that the merge base's did not.
 std::set<std::string> reasoned_metrics(const MergeBase& base, const Policy& policy,
                                        const Meanings& metrics);
 

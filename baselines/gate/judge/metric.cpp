@@ -95,7 +95,7 @@ JudgedMetric MetricJudge::judge(const CaseResult& result, const NamedMetric& met
   return judged;
 }
 
-// A value that is absent gates where somebody waits for it.
+// An absent value gates if it is expected.
 bool MetricJudge::gates(const Standard& standard, const CaseResult& result,
                         const NamedMetric& metric) const {
   if (metric.name == handover_metric) return false;
@@ -108,8 +108,7 @@ bool MetricJudge::gates(const Standard& standard, const CaseResult& result,
          !why_expected(standard, new_row(result.id, metric.variant, metric.name)).empty();
 }
 
-// A time of an invalid measurement is the machine's; what no machine can reach is told all the
-// same.
+// A time of an invalid measurement depends on the machine; an impossible one is still reported.
 bool MetricJudge::is_undecidable(const Context& context, const Row& row) const {
   const Standard& standard = context.standard;
   return is_sampled(standard, context.measured) && !part_.results.quality.valid &&
@@ -117,7 +116,7 @@ bool MetricJudge::is_undecidable(const Context& context, const Row& row) const {
          row.verdict != verdict::suspect_fast;
 }
 
-// The value, whatever its processes say.
+// Judges the value alone, whatever its processes say.
 bool MetricJudge::is_within_bounds(const Standard& standard, const Row& row) {
   const double number = std::get<double>(*row.value);
   return std::ranges::none_of(standard.bounds, [&](const Rule* rule) {
@@ -158,12 +157,12 @@ JudgedMetric MetricJudge::judge_by(Standard standard, const CaseResult& result,
     return judged;
   }
   if (beyond) add_accepted(context, row);
-  // Beside the base a comparison tells whether the change moved what a busy machine cannot decide.
+  // With a base, a comparison tells whether the change moved what a busy machine cannot decide.
   if (beyond && part_.beside && row.verdict == verdict::noisy && is_within_bounds(standard, row))
     judged.screened = true;
   if (!row.blocking) {
-    // A bound that only warns, or cannot tell, hides nothing that blocks, or may once it is
-    // compared with the base.
+    // A bound that only warns or is undecided must not hide a row that blocks, or may block once it
+    // is compared with the base.
     JudgedMetric relative = judged;
     if (beyond) relative.row = new_row(row, standard);
     judge_relative(context, relative);

@@ -22,16 +22,15 @@ struct Resolution {
 
 struct JudgedMetric {
   Row row;
-  // A time or a ratio beyond its limit, whose reference does not speak against the machine as the
-  // cause.
+  // A time or ratio beyond its limit; whether its reference leaves the machine as a possible cause.
   bool suspect = false;
   bool machine_possible = false;
-  // A time or a ratio against its baseline, not against a bound, and both have a logarithm.
+  // A time or ratio that was compared with its baseline, not with a bound; both are positive.
   bool screened = false;
-  // How far it is beyond what would make it suspect, in units of that: what a comparison looks at
-  // first. Below 1 nothing asks for one.
+  // Its worsening, in units of what would make it suspect: comparisons begin with the largest.
+  // Below 1 none is needed.
   double urgency = 0;
-  // Beyond its limit it would be told, if anything is accepted, or it has a bound.
+  // Beyond its limit it would be reported, given an accepted value or a bound.
   bool gates = false;
   Resolution alone = {};  // where no comparison looks at it
 };
@@ -46,7 +45,7 @@ class MetricJudge {
   JudgedMetric judge(const CaseResult& result, const NamedMetric& metric,
                      const std::vector<NamedMetric>& all) const;
 
-  // Whether the list promises the metric of that case there.
+  // Whether the list promises the metric of that case on this device.
   bool is_listed(const std::string& case_id, const std::string& metric) const;
 
   // The bounds on sums of metrics, e.g. lower_s+compile_s.
@@ -93,7 +92,7 @@ class MetricJudge {
   bool is_accepted_here(const Context& context, const Entry& base, Row& row) const;
   void judge_control(const Context& context, const Judgement& judgement,
                      JudgedMetric& judged) const;
-  // as_counted: in the code of another instruction set than the one that was timed.
+  // as_counted: the counts agree, but of code for another instruction set than the timed one.
   enum class SameCode { unknown, no, as_counted, yes };
   SameCode compare_code(const Context& context) const;
   bool is_counted(const std::string& case_id) const;
@@ -112,12 +111,12 @@ class MetricJudge {
 // The entry of a baseline, if there is a baseline and it has one.
 const Entry* find_entry(const std::optional<Baseline>& baseline, const std::string& key);
 
-// The row by the merge base's rules or, where only the change's own block, by those. What only the
-// merge base's block is ACCEPTED where the change says why it loosens each of them.
+// The row by the merge base's rules or, if only the change's own block, by those. A row that only
+// the merge base's block is ACCEPTED if the change says why it loosens each of them.
 Row settled(const Standard& before, const Standard& own, const Policy& policy, Row by_before,
             Row by_own);
 
-// What its verdict is called: what is beyond a limit and blocks nothing is no regression.
+// The name of its verdict: a row beyond a limit that blocks nothing is no regression.
 std::string told_verdict(const Row& row);
 
 // Makes a row that blocks WAIVED, where the policy excuses it until a date.

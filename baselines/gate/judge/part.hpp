@@ -18,13 +18,13 @@ struct PartVerdict {
   std::vector<Row> rows = {};
   std::vector<std::string> notes = {};
   std::vector<std::string> not_checked = {};
-  // Values that gate, and those among them that nothing accepted is held against; times and ratios
-  // apart.
+  // Values that gate, and those among them that are compared with nothing accepted; times and
+  // ratios apart.
   struct Gating {
     std::size_t all = 0, unheld = 0;
   };
   Gating counts = {}, times = {};
-  // Accepted values that nobody asked for, by metric.
+  // Accepted values that were not requested, by metric.
   std::map<std::string, std::size_t> unrequested = {};
   int exit = 0;
 };

@@ -20,7 +20,7 @@ class PartJudge {
         undecided_fails_(undecided_fails),
         judge_(part, policy_, undecided_fails, confirmed),
         suspects_(part, policy_, undecided_fails, verdict_) {}
-  PartJudge(const PartJudge&) = delete;  // its suspects are of this verdict
+  PartJudge(const PartJudge&) = delete;  // its suspects refer to this verdict
   PartVerdict run(bool require_baseline, const SecondOpinion& second_opinion);
 
  private:

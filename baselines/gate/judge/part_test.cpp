@@ -131,7 +131,7 @@ TEST(JudgePart, ARatioOfNoUndisturbedProcessIsUndecidedAndNotNew) {
   EXPECT_EQ(judge_part(judged, policy(), false, false).exit, 3) << "undecided or not, it is lost";
 }
 
-// Of the step of the case alone, by its words.
+// Notes on the step's case that call it blind.
 std::vector<std::string> told_blind(const PartVerdict& verdict) {
   std::vector<std::string> found;
   for (const std::string& line : verdict.not_checked)
@@ -283,7 +283,7 @@ TEST(JudgePart, WhatTheChangeItselfAcceptsMustBeThere) {
   EXPECT_EQ(verdict.exit, 3);
 }
 
-// Nothing of this processor was accepted before the change.
+// The processor had no accepted value before the change.
 TEST(JudgePart, WhatTheChangeLeavesOutOfTheTimesThatItAcceptsIsMissing) {
   Part judged = part(toy::host(), toy::host());
   judged.proposed = judged.baseline;
@@ -570,7 +570,7 @@ TEST(JudgePart, ABaselineThatAChangeCarriesHoldsNothingThatIsNotMeasured) {
   EXPECT_EQ(judge(judged).exit, 3) << "that the change takes it out excuses nothing";
 }
 
-// What the list calls launches after they were accepted as exact ones.
+// The list changes the kind of launches, which were accepted as exact.
 Part part_of_another_kind() {
   Part judged = part(toy::dry(), toy::dry());
   judged.list.metrics["launches"] = {"advisory"};

@@ -13,7 +13,7 @@
 namespace holdfast::gate {
 namespace {
 
-// A class that a rule's glob speaks of.
+// A class that a rule's glob matches.
 std::string class_of(std::string glob) {
   for (std::size_t star = glob.find('*'); star != std::string::npos; star = glob.find('*'))
     glob.replace(star, 1, "x");
@@ -33,7 +33,7 @@ class PolicyChanges {
         for (const auto& [kind, metrics] : listed.devices)
           for (const std::string& on : classes)
             if (kind_of_class(on) == kind) compare_case(policy, listed.id, on, metrics);
-      compared_.clear();  // both are of this list's metrics
+      compared_.clear();  // both hold for this list's metrics only
       of_metric_.clear();
     }
     std::vector<RuleChange> rows;
@@ -60,8 +60,8 @@ class PolicyChanges {
     std::string first;  // a value that it is about
     std::size_t values = 0;
   };
-  // What both policies say of a case, and whether it is on a host: cases that have these in common
-  // are compared once, and so are those of which both say the same of one metric.
+  // What both policies say of a case, and whether it is on a host: cases that share these are
+  // compared once, and so are cases with the same rules for one metric.
   struct Spoken {
     std::vector<const Scope*> before = {}, after = {};
     bool host = false;
@@ -89,7 +89,7 @@ class PolicyChanges {
   std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>, Difference>
       found_ = {};
 
-  // Of the baselines, and those that a rule or a waiver of either policy names.
+  // The classes of the baselines, and those that a rule or a waiver of either policy names.
   std::set<std::string> device_classes() const {
     std::set<std::string> classes;
     for (const auto& [place, baseline] : base_.baselines) classes.insert(baseline.device_class);
@@ -139,7 +139,7 @@ class PolicyChanges {
       for (const auto& [name, changes] : compared.sums[v]) note(changes, name, value(v));
   }
 
-  // Without those that are the same.
+  // The changed bounds on sums, by variant.
   decltype(Compared::sums) sums_of(const Policy& policy, const std::string& id,
                                    const std::string& on) const {
     decltype(Compared::sums) sums;

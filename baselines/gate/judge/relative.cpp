@@ -33,7 +33,7 @@ void MetricJudge::judge_relative(const Context& context, JudgedMetric& judged) c
     judge_new(context, judged);
 }
 
-// What another build had in the same run, of a time or a ratio.
+// The base's value in the same run, for a time or ratio.
 const Measured* MetricJudge::beside(const Context& context) const {
   return context.timed() && part_.beside ? part_.beside->find(context.key) : nullptr;
 }
@@ -53,7 +53,7 @@ std::optional<std::string> MetricJudge::stood_otherwise(const Context& context) 
               ": pairs decide nothing");
 }
 
-// An accepted value of the same processor remains for the distance from its anchor.
+// An accepted value of the same processor still gives the distance from its anchor.
 void MetricJudge::judge_beside(const Measured& base, const Context& context,
                                JudgedMetric& judged) const {
   Row& row = judged.row;
@@ -100,7 +100,7 @@ void MetricJudge::judge_accepted(const Entry& base, const Context& context,
   decide(judgement, &base, context, judged);
 }
 
-// The row of what was judged; `accepted` is the value's entry, where it has one.
+// Fills the row from the judgement; `accepted` is the value's entry, if it has one.
 void MetricJudge::decide(const Judgement& judgement, const Entry* accepted, const Context& context,
                          JudgedMetric& judged) const {
   Row& row = judged.row;
@@ -146,7 +146,8 @@ void MetricJudge::add_resolution(const Context& context, JudgedMetric& judged) c
   row.resolved_by = found.by;
 }
 
-// Beyond what the value is held against, or beyond a bound in every process.
+// The smallest loss that fails, beyond what the value is compared with, or beyond a bound in every
+// process.
 Resolution MetricJudge::resolution(const Context& context, bool confirmed) const {
   Resolution found;
   const Standard& standard = context.standard;
@@ -176,7 +177,7 @@ Resolution MetricJudge::resolution(const Context& context, bool confirmed) const
   return found;
 }
 
-// What was accepted of it before the change, else with it.
+// The entry that was accepted before the change, else with it.
 const Entry* MetricJudge::entry_of(const Context& context) const {
   const Entry* before = find_entry(part_.baseline, context.key);
   return before ? before : find_entry(part_.proposed, context.key);
@@ -205,7 +206,7 @@ bool MetricJudge::blocks(const Context& context, const Row& row) const {
          (row.verdict != verdict::noisy || undecided_fails_);
 }
 
-// A number that no undisturbed process stands for is none to begin with.
+// Whether no undisturbed process measured the number, so that it is no value to begin with.
 bool MetricJudge::is_of_no_process(const Context& context) {
   return context.timed() && context.measured.processes == 0 &&
          context.metric.name != handover_metric;
@@ -237,7 +238,7 @@ void MetricJudge::judge_new(const Context& context, JudgedMetric& judged) const 
   } else {
     row.next = part_.accept_command();
     row.blocking = context.standard.on_request.empty() || is_stored(context.metric.name);
-    // Whatever its gate: what is stored for one is stored for all.
+    // Whatever its gate: a metric that is stored for one case is stored for all.
     because = row.blocking ? " and has no entry in " + part_.baseline_path
                            : "; nothing is accepted yet of this metric, which not every run "
                              "measures";
@@ -250,7 +251,7 @@ void MetricJudge::judge_new(const Context& context, JudgedMetric& judged) const 
   say(row, now + because);
 }
 
-// For any case, before the change or with it.
+// Whether any case has an entry for it, before the change or with it.
 bool MetricJudge::is_stored(const std::string& metric) const {
   const auto holds = [&](const std::optional<Baseline>& baseline) {
     return baseline &&
@@ -260,13 +261,13 @@ bool MetricJudge::is_stored(const std::string& metric) const {
   return holds(part_.baseline) || holds(part_.proposed);
 }
 
-// The change set itself carries another value, with a reason of its own, and the measurement agrees
-// with it.
+// Whether the change set itself carries another value, with a reason of its own, that the
+// measurement agrees with.
 bool MetricJudge::is_accepted_here(const Context& context, const Entry& base, Row& row) const {
   const Entry* proposed = find_entry(part_.proposed, context.key);
   if (!proposed || proposed->value == base.value) return false;
   const Judgement agreed = gate::judge(context.standard, context.measured, *proposed);
-  // A loss that is accepted with its reason stays as far from the anchor as it is.
+  // A loss that is accepted with a reason keeps its distance from the anchor.
   const bool drifts =
       context.timed() && agreed.verdict == verdict::drift && !context.standard.drift_blocks;
   if (agreed.verdict != verdict::pass && !drifts) return false;

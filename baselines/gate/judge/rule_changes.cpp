@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* by_own_rules = "judged by this change's own rules";
 
-// By id.
+// The listed cases, by id.
 std::map<std::string, const ListedCase*> cases_of(const std::vector<List>& lists) {
   std::map<std::string, const ListedCase*> cases;
   for (const List& list : lists)
@@ -89,7 +89,7 @@ class Table {
     return nullptr;
   }
 
-  // Of cases that are called otherwise now the rules speak by the names of then.
+  // The merge base's rules use the former names of renamed cases.
   void look_for_idle_rules() {
     std::vector<List> lists = change_.lists;
     std::map<std::string, std::string> then;
@@ -140,7 +140,7 @@ class Table {
     all.insert(now.begin(), now.end());
     for (const auto& [from, to] : all) {
       if (target(then, from) == target(now, from)) continue;
-      // Under the name of a smaller case the accepted values of a larger one are easily kept.
+      // An alias to a smaller case makes it easy to keep the accepted values of a larger one.
       const std::string why = change_.aliases.why(from);
       add({.rule = "alias of " + from,
            .before = target(then, from),
@@ -151,17 +151,17 @@ class Table {
     }
   }
 
-  // Of one class, or of a processor in it.
+  // The accepted values of one class, or of a processor in it.
   struct Accepted {
     const Entries& then;
     const Entries* now;  // null where the change has none
     std::string device_class;
     std::string whose;
-    bool is_measured;  // here, so that the run itself misses what is gone
+    bool is_measured;  // here, so that the run itself shows what is gone
   };
 
-  // Accepted values that the change takes out, whose metric their suite has no more, or whose case
-  // gates no more.
+  // Accepted values that the change removes, or whose metric its suite no longer has, or whose case
+  // no longer gates.
   void look_for_lost_values() {
     for (const auto& [place, baseline] : base_.baselines) {
       const auto now = change_.baselines.find(place);
@@ -213,7 +213,7 @@ class Table {
     }
   }
 
-  // To its suite; which cases have it the list does not tell of all metrics.
+  // Whether its suite knows the metric; lists do not say of all metrics which cases have them.
   bool is_known(const EntryName& name) const {
     const auto list = std::ranges::find(change_.lists, suite_of(name.case_id), &List::suite);
     return list == change_.lists.end() || list->metrics.contains(name.metric);
@@ -234,7 +234,7 @@ class Table {
     return accepted.now && accepted.now->contains(key) ? "" : "taken out of the baseline";
   }
 
-  // Of a class, or of a processor in it, that nothing was accepted of.
+  // Baselines of a class, or of a processor in it, that had none.
   void list_new_baselines() {
     const auto tell = [&](const std::string& whose, std::size_t values) {
       add({.rule = whose,
@@ -298,7 +298,7 @@ class Table {
            });
   }
 
-  // Of cases that the merge base knows there; what is new for many of them is one row.
+  // New metrics of cases that the merge base knows on that kind of device, one row per metric.
   void list_new_metrics() {
     std::map<std::string, std::vector<std::string>> found;  // cases by metric
     const std::map<std::string, Known> kinds = known_by_kind();

@@ -26,15 +26,15 @@ constexpr double drift_tolerance = 0.05;
 constexpr std::array<double, 16> student = {4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106,
                                             3.055, 3.012, 2.977, 2.947, 2.921, 2.898, 2.878, 2.861};
 
-// How much one run differs from another, and the degrees of freedom that this is known with.
+// The deviation between runs, and its degrees of freedom.
 struct Variation {
   double deviation = 0;
   std::size_t freedom = 0;
 };
 
-// Of the logarithms of the stored medians, oldest first. What goes on from run to run is a trend
-// and no noise: of enough runs the variation is that about the straight line through them.
-// (Differences between neighbours tell runs of one day apart, and no days.)
+// The variation of the logarithms of the stored medians, oldest first. A steady change from run to
+// run is a trend, not noise: with enough runs the variation is that about the straight line through
+// them. (Differences between neighbours show how runs of one day differ, but not days.)
 Variation variation_between(const std::vector<double>& medians) {
   const double n = static_cast<double>(medians.size());
   const double last = n - 1;
@@ -60,7 +60,7 @@ double prediction_half_width(const std::vector<double>& medians) {
   return student[row] * between.deviation * std::sqrt(1 + 1 / static_cast<double>(medians.size()));
 }
 
-// As far as the processes of one accepted run differ, as a log ratio.
+// How far the processes of one accepted run differ, as a log ratio.
 double spread_within_runs(const Entry& entry) {
   return certain_errors * mad_to_sd * entry.mad_between.value_or(0) /
          std::abs(std::get<double>(entry.value));
@@ -72,14 +72,14 @@ struct PairedLoss {
   double error = 0;
 };
 
-// This run's own median, on a log scale.
+// The standard error of this run's own median, on a log scale.
 double standard_error(const Measured& measured, double value) {
   return median_error * mad_to_sd * measured.mad_between.value_or(0) / value /
          std::sqrt(static_cast<double>(measured.processes));
 }
 
-// Where one side has fewer processes, because others were disturbed, medians stand for pairs. Empty
-// where a side has none, or one that is not positive.
+// If one side has fewer processes, because others were disturbed, medians replace pairs. Empty if a
+// side has none, or one that is not positive.
 std::optional<PairedLoss> loss_in_pairs(const Standard& standard, const Measured& measured,
                                         const Measured& base) {
   const std::size_t n = measured.values.size();
@@ -102,8 +102,8 @@ std::optional<PairedLoss> loss_in_pairs(const Standard& standard, const Measured
                              std::sqrt(static_cast<double>(n))};
 }
 
-// How much better than `value`, as a log ratio, the best quarter of the processes is, two at least.
-// Code that became slower is slower in each; a machine that gives some of them less is not.
+// How much better than `value`, as a log ratio, the best quarter of the processes is, at least two
+// of them. Slower code is slower in each process; a machine that slows some of them is not.
 double lead_of_the_best(const Measured& measured, double value, double sign) {
   constexpr std::size_t fewest = 2, of = 4;
   const std::size_t some = std::max(fewest, (measured.values.size() + of - 1) / of);
@@ -135,7 +135,8 @@ Judgement judge_exact(const Standard& standard, const Measured& measured, const 
     judged.because = moved(baseline, measured.value, standard.unit);
     return judged;
   }
-  // 1e-12 absorbs the rounding of ratios of whole numbers, and no whole number below 1e12.
+  // 1e-12 absorbs the rounding of ratios of whole numbers, but no difference between whole numbers
+  // below 1e12.
   const double slack = std::abs(*before) * std::max(standard.tolerance, 1e-12);
   const double rise = *now - *before;
   if (*before != 0) judged.change = rise / *before;
@@ -327,7 +328,7 @@ BoundVotes vote(const Standard& standard, const Bound& bound, const Measured& me
   BoundVotes votes{.all = values.size()};
   votes.beyond = static_cast<std::size_t>(std::ranges::count_if(values, is_beyond));
   votes.enough = !is_sampled(standard, measured) || votes.all >= enough_processes;
-  // Of readings the middle one decides, and one beyond it leaves a doubt.
+  // Of readings the median decides, and a single one beyond the bound leaves a doubt.
   votes.certain =
       votes.enough && (votes.beyond == votes.all || (measured.values.empty() && is_beyond(value)));
   return votes;

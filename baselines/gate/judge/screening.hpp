@@ -12,7 +12,7 @@
 
 namespace holdfast::gate {
 
-// Processes without which a ratio or a time is not decided.
+// The fewest processes that decide a ratio or a time.
 inline constexpr std::size_t enough_processes = 5;
 
 struct Judgement {
@@ -45,18 +45,18 @@ Judgement judge_beside(const Standard& standard, const Measured& measured, const
 // The loss that a comparison in lock step finds nine times of ten.
 inline constexpr double lock_step_resolution = 0.05;
 
-// The smallest log worsening that the rule above, or the one before, would have told as REGRESSION
-// of a measurement of this noise; with `confirmed` where a comparison looks at what is suspect.
+// The smallest log worsening that judge_beside() and judge_screened() would call a REGRESSION in a
+// measurement of this noise; with `confirmed` if a comparison looks at suspects.
 double resolution_beside(const Standard& standard, const Measured& measured, const Measured& base,
                          bool confirmed);
 double resolution_screened(const Standard& standard, const Measured& measured, const Entry& entry,
                            bool confirmed);
 
-// A time or a ratio against the entry's anchor: completes "<metric> ..." where many small steps
-// have led too far from it; empty where they have not. How much the accepted runs differ excuses
-// nothing here, because such steps are what they differ by.
+// A time or ratio against the entry's anchor: completes "<metric> ..." if many small steps led too
+// far from it; else empty. The spread of the accepted runs excuses nothing here, because it
+// includes such steps.
 std::optional<std::string> drift(const Standard& standard, const Entry& entry, double value);
-// The largest log worsening from the anchor that is none.
+// The largest log worsening from the anchor that is not drift.
 double drift_limit(const Entry& entry);
 
 Judgement judge(const Standard& standard, const Measured& measured, const Entry& entry,
@@ -65,12 +65,12 @@ Judgement judge(const Standard& standard, const Measured& measured, const Entry&
 // The sentence about a violated bound, which completes "<metric> ...".
 std::optional<std::string> violation(const Bound& bound, double value, const std::string& unit);
 
-// Whether it takes its value from the clock, so that each undisturbed process has its own: a time,
-// a ratio, and a bound on what is made of times.
+// Whether its value comes from the clock, so that each undisturbed process has its own: a time, a
+// ratio, or a bound on a value made of times.
 bool is_sampled(const Standard& standard, const Measured& measured);
 
-// What the processes of such a metric say of a bound, and those that read something else of it than
-// others; of anything else its one value.
+// How the processes of such a metric vote on a bound, and those of one that they read differently;
+// any other metric has its one value.
 struct BoundVotes {
   std::size_t all = 0;
   std::size_t beyond = 0;

@@ -87,7 +87,8 @@ TEST(Screening, ASpeedupWithinTheTolerancePasses) {
   EXPECT_EQ(judge_screened(faster, five(9.6), entry(10)).verdict, "PASS");
 }
 
-// As a virtual machine measured unchanged code, whose neighbours slowed most of its processes.
+// As measured for unchanged code on a virtual machine whose neighbours slowed most of its
+// processes.
 TEST(Screening, WhatAQuarterOfTheProcessesDoesNotShowIsUndecided) {
   Measured measured = {.value = 7.55,
                        .mad_between = 0.2,
@@ -157,8 +158,8 @@ TEST(Screening, ALossFromRunToRunLeavesTheLimitAsItWas) {
   EXPECT_DOUBLE_EQ(screening_limit(0.05, entry(value, 0, medians)), std::log1p(0.05));
 }
 
-// Runs of `days` days, each as many as `per_day`: of a thousand times, how often one run more, of
-// another day, is a loss beyond the limit.
+// Of a thousand series of `days` days with `per_day` runs each, how often one more run of another
+// day exceeds the limit as a loss.
 int beyond_the_limit(int days, int per_day, double between_days, double within_a_day) {
   std::mt19937 random(7);
   std::normal_distribution<double> normal;
@@ -181,7 +182,7 @@ int beyond_the_limit(int days, int per_day, double between_days, double within_a
 TEST(Screening, ARunOfEqualCodeIsSeldomBeyondTheLimit) {
   for (const int runs : {5, 7, 8, 12, 20})
     EXPECT_LE(beyond_the_limit(runs, 1, 0, 0.03), 12) << runs;
-  // Days know of each other what few days can.
+  // The spread between days is known as well as few days allow.
   EXPECT_LE(beyond_the_limit(4, 5, 0.03, 0.01), 70);
 }
 
@@ -223,7 +224,7 @@ TEST(Screening, AValueThatIsNotPositiveIsUndecided) {
   EXPECT_EQ(judge_screened(faster, five(0), entry(10)).verdict, "NOISY");
 }
 
-// Of what is made of times, as a bound says it: no time and no ratio by its kind.
+// Votes on a bound on a value made of times, whose kind is neither time nor ratio.
 BoundVotes votes_of(const std::vector<double>& values, double most, std::size_t processes) {
   const Standard standard{.kind = "bound"};
   const Bound bound{.max = most, .source = "a target"};
@@ -289,8 +290,8 @@ Measured slowed(Measured measured, double loss) {
   return measured;
 }
 
-// How many of a thousand runs fail once they lose this share of the loss that they told as the
-// smallest one that would have failed.
+// How many of a thousand runs fail once they lose this share of the smallest loss that they
+// reported as failing.
 template <class Tell, class Fails>
 int found(double noise, double share, const Tell& tell, const Fails& fails) {
   std::mt19937 random(7);
@@ -332,7 +333,7 @@ TEST(Resolution, WhatIsToldAgainstTheBaseBesideItIsFoundAndAThirdOfItIsNot) {
   }
 }
 
-// Of those the comparison in lock step sees what it is asked about.
+// The comparison in lock step sees only what it is asked about.
 TEST(Resolution, WhatIsToldBesideTheBaseIsAskedAbout) {
   const auto tell = [](const Measured& head, const Measured& base) {
     return resolution_beside(faster, head, base, true);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became better by itself may have become worse by what it costs beside it: fewer registers
-// and more launches.
+// An improvement that made something beside it worse: fewer registers and more launches.
 #pragma once
 
 #include <optional>

@@ -14,18 +14,18 @@
 namespace holdfast::gate {
 namespace {
 
-// More suspects than the policy says, or than a third of the cases (and of a handful), are the
-// machine, not the code.
+// More suspects than the policy allows, or than a third of the cases (of a handful at least), are
+// due to the machine, not the code.
 constexpr std::size_t fewest_for_a_third = 4;
 constexpr std::size_t fewest_to_compare = 3;  // before many suspects are put down to the machine
-// As a log: what shares a core leaves it half of its units.
+// As a log: a shared core leaves half of its units.
 constexpr double most_by_sharing = std::numbers::ln2;
 constexpr const char* cores_evidence = "cores";
 constexpr const char* shared_cores =
     "others computed on the other halves of its cores, which bends times and ratios by up to a "
     "half -> the machine";
 
-// Whether sharing is what leaves the row undecided, and not that too few processes count at all.
+// Whether sharing leaves the row undecided, and not that too few processes count at all.
 bool is_bent_by_sharing(const CaseResult& result, const Row& row) {
   if (!had_shared_cores(result) || row.standard == held_against::beside) return false;
   const std::vector<NamedMetric> all = named_metrics(result);
@@ -33,8 +33,8 @@ bool is_bent_by_sharing(const CaseResult& result, const Row& row) {
   return metric && metric->measured->processes >= enough_processes;
 }
 
-// What a comparison measures, or follows from it alone; any other time or ratio is of something
-// that it does not run.
+// Whether a comparison measures the metric, or determines it; any other time or ratio is of
+// something that it does not run.
 bool is_of_a_step(const std::string& metric) {
   return metric == "time_s" || metric == "speedup";
 }
@@ -62,9 +62,9 @@ bool Suspects::decide(const SecondOpinion& second_opinion) {
   return moved;
 }
 
-// "a hand-over between threads took 51 ns and takes 350 ns"; empty where it moved too little, and
-// where threads that stand closer can only make faster what is judged: of a ratio they may make the
-// reference faster.
+// "a hand-over between threads took 51 ns and takes 350 ns"; empty if it moved too little, or if
+// threads that stand closer can only make the value better: a ratio may get worse, by a faster
+// reference.
 std::optional<std::string> Suspects::other_hardware(const CaseResult& result,
                                                     const Row& row) const {
   const std::string key = entry_key(result.id, case_variant, handover_metric);
@@ -82,16 +82,17 @@ std::optional<std::string> Suspects::other_hardware(const CaseResult& result,
               readable(now, "s"), " -> the machine");
 }
 
-// Nothing is decided: code that became slower may hide behind it.
+// Makes the row undecided: slower code may hide behind the evidence.
 void Suspects::doubt(Row& row, const char* evidence, const std::string& because) const {
   row.evidence[evidence] = because;
-  row.evidence.erase("control");  // which moved less than threads that wait for each other
+  row.evidence.erase("control");  // which depends less on the hand-over
   row.verdict = verdict::noisy;
   row.next = part_.run_again();
   row.blocking = row.blocking && undecided_fails_;
 }
 
-// What no paired comparison has looked at. Beside a base of the same hour shared cores hit both.
+// Doubts rows that no paired comparison looked at. Beside a base of the same hour, shared cores
+// affect both.
 void Suspects::doubt_the_machine() {
   std::map<std::string, const CaseResult*> cases;
   for (const CaseResult& result : part_.results.cases) cases[result.id] = &result;
@@ -104,7 +105,7 @@ void Suspects::doubt_the_machine() {
         std::abs(std::log1p(row.change.value_or(0))) < most_by_sharing)
       doubt(row, cores_evidence, shared_cores);
   }
-  // Bounds among them, about which the processes disagree.
+  // Also bounds on which the processes disagree.
   for (Row& row : verdict_.rows)
     if (row.verdict == verdict::noisy && !row.evidence.contains(confirmation_evidence) &&
         cases.contains(row.case_id) && is_bent_by_sharing(*cases.at(row.case_id), row))
@@ -115,8 +116,8 @@ bool Suspects::is_suspect(const Row& row) {
   return row.verdict == verdict::regression || row.verdict == verdict::noisy;
 }
 
-// About what is suspect, or was found worth comparing, the most urgent first and each once; `most`
-// of the chosen rows.
+// Asks about rows that are suspect or worth comparing, the most urgent first and each once; at most
+// `most` of the chosen rows.
 void Suspects::ask(const SecondOpinion& second_opinion, std::size_t most,
                    const std::function<bool(const Row&)>& chosen) {
   std::vector<Screened> wanted;
@@ -143,8 +144,8 @@ void Suspects::ask(const SecondOpinion& second_opinion, std::size_t most,
   }
 }
 
-// What no comparison looked at had one been suspected of it: that would have shown no more than
-// those of this run have, nor less than screening alone.
+// Sets what a comparison would have shown of rows that none looked at: no more than those of this
+// run did, and no less than screening alone.
 void Suspects::resolve_as_compared() {
   std::vector<double> shown;
   for (const std::size_t number : asked_)
@@ -166,8 +167,8 @@ void Suspects::resolve_as_compared() {
   }
 }
 
-// A machine that moved is no news to a paired comparison: one suspect that it confirms is enough
-// to excuse none, and so is that it clears none.
+// A machine that moved affects both sides of a paired comparison: if it confirms one suspect, or
+// clears none, none is excused.
 Suspects::Compared Suspects::compare_some(const SecondOpinion& second_opinion) {
   ask(second_opinion, fewest_to_compare, [](const Row& row) { return no_subject(row).empty(); });
   Compared found = Compared::none;

@@ -22,9 +22,10 @@ class Suspects {
   Suspects(const Part& part, const Policy& policy, bool undecided_fails, PartVerdict& verdict)
       : part_(part), policy_(policy), undecided_fails_(undecided_fails), verdict_(verdict) {}
 
-  // What the row that is added to the verdict next is.
+  // Describes the row that is added to the verdict next.
   void note_next(const JudgedMetric& judged);
-  // Once all rows are there. True where so many moved at once that it is put down to the machine.
+  // Called once all rows are there. True if so many moved at once that the machine is taken for the
+  // cause.
   bool decide(const SecondOpinion& second_opinion);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all suspects of a part together say of the machine, and who is asked about them.
+// What all suspects of a part say together about the machine, and which are asked about.
 #include "gate/judge/suspects.hpp"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ struct Many {
       results.cases.back().id = list.cases.back().id = text("toy/step/n:", 100 + i, "/f64");
     }
   }
-  // With so many speedups that fell by a half, and references that moved as much.
+  // A part with so many speedups that fell by half, and references that moved as much.
   Part slower(int suspects, bool references_moved = true) {
     const Baseline before = baseline_of(results);
     for (int i = 0; i < suspects; ++i) {
@@ -61,8 +61,7 @@ TEST(Suspects, IdenticalCodeAndAReferenceThatMovedAsMuchAreTheMachine) {
   EXPECT_EQ(verdict.exit, 0);
 }
 
-// Of a case that nothing is counted of, a ratio that fell by a fifth while its reference took so
-// much of what it took.
+// A case without counts, whose ratio fell by a fifth while its reference changed by this factor.
 Part fallen(double reference) {
   const Results before = toy::host();
   Results now = before;
@@ -74,7 +73,7 @@ PartVerdict fallen_beside(double reference) {
   return judge(fallen(reference));
 }
 
-// What five processes of the base had.
+// Values of five processes of the base.
 Measured five_times(double value) {
   return {.value = value, .processes = 5, .values = std::vector<double>(5, value)};
 }
@@ -239,7 +238,7 @@ TEST(Suspects, ThreadsThatStandFurtherApartExcuseNoCount) {
   EXPECT_EQ(judge(part(now, with_handover(50e-9, 10))).exit, 1);
 }
 
-// A case with this speedup, of whose cores others had their share.
+// A case with this speedup, on cores that others shared.
 Results on_shared_cores(double speedup) {
   Results results = with_handover(50e-9, speedup);
   results.cases.front().metrics[shared_metric] = {.kind = "advisory", .value = 1};
@@ -338,7 +337,7 @@ TEST(Suspects, TimesThatMovedEverywhereDoNotExcuseASpeedupThatFellAlone) {
   EXPECT_EQ(verdict.exit, 1);
 }
 
-// Which its reference might explain, but for the others.
+// Their references might explain them, but for the others.
 TEST(Suspects, TimesThatMovedEverywhereExcuseNoSpeedup) {
   Many many(6);
   const Baseline before = baseline_of(many.results);
@@ -381,7 +380,8 @@ Part all_slower() {
   return {.results = many.results, .list = many.list, .baseline = before};
 }
 
-// What a second opinion that does so to each row leaves, and the variants that it is asked first.
+// The verdict after a second opinion that does so to each row, and the variants that it is asked
+// about first.
 std::pair<PartVerdict, std::vector<std::string>> all_slower_after(
     const std::function<void(Row&)>& opinion) {
   std::vector<std::string> first;
@@ -451,7 +451,7 @@ TEST(Suspects, ManySuspectsOfWhichNoComparisonClearedOneAreNotTheMachines) {
   }
 }
 
-// What the speedup's row tells after a second opinion that does so.
+// The speedup's row after a second opinion that does so.
 Row after_opinion(const std::function<void(Row&)>& opinion) {
   Results slower = toy::host();
   toy::metric(slower, "case", "speedup") = toy::timed("ratio", 9.2);
@@ -502,8 +502,8 @@ TEST(Suspects, TheLargestLossIsComparedFirst) {
                                           "toy/step/n:100/f64"));
 }
 
-// Of three cases of which the first is suspect: what these metrics of all resolve, where the
-// comparison of the suspect could have shown so much.
+// The resolutions of this metric in three cases, of which the first is suspect and its comparison
+// could have shown so much.
 std::vector<std::optional<double>> resolutions_where_compared(
     std::optional<double> shown, const std::string& metric = "speedup") {
   Many three(3);
@@ -534,7 +534,7 @@ TEST(Suspects, WhatWasNotComparedResolvesNoMoreThanWhatWasAndNoLessThanScreening
   EXPECT_THAT(resolutions_where_compared(9), testing::ElementsAre(9, screening, screening));
 }
 
-// Of a time, which only warns until it is compared, screening tells nothing.
+// For a time, which only warns until it is compared, screening gives no resolution.
 TEST(Suspects, WhatWasNotComparedResolvesNothingWhereNoComparisonCouldHaveShownAnything) {
   const double screening =
       row(judge(part(toy::host(), toy::host())), "speedup", "case").resolution.value();
@@ -544,7 +544,7 @@ TEST(Suspects, WhatWasNotComparedResolvesNothingWhereNoComparisonCouldHaveShownA
   EXPECT_EQ(resolutions_where_compared({}, "time_s")[1], std::nullopt);
 }
 
-// What a second opinion is asked about, and the exit code that it leaves.
+// What a second opinion is asked about, and the exit code afterwards.
 std::pair<std::vector<std::string>, int> asked_about(const Part& judged) {
   std::vector<std::string> asked;
   const PartVerdict verdict =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This repository's own policy, baselines and lists, as a change that changes nothing: what of them
+// This repository's own policy, baselines and lists, as a change that changes nothing: parts that
 // no run here measures must not look like a loss.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -28,7 +28,7 @@ using Ids = std::set<std::string>;
 constexpr const char* dump_name = "counts";
 constexpr const char* trigger = "desc: Trigger: Client Request: ";
 constexpr const char* totals = "totals: ";
-// What an allocator finds differs from step to step.
+// The work of an allocator differs from step to step.
 constexpr double steady_within = 1e-3, allocators_work = 500;
 constexpr std::size_t fewest_dumps = 2, most_dumps = 100;
 constexpr double part_of_a_case = 1. / 3;  // of the time for all of them: one that takes more hangs
@@ -56,9 +56,9 @@ std::optional<Dump> read_dump(const fs::path& file) {
   return dump;
 }
 
-// One thread makes the counts repeat, and so does a heap without a history: small blocks come back
-// from where they went, and every larger one is mapped by itself. A libgomp that finds its setting
-// does not start the process again, which valgrind would not follow.
+// One thread makes the counts repeat, and so does a heap without a history: small blocks are reused
+// in place, and larger ones are mapped one by one. With its setting for libgomp present, the suite
+// does not restart itself, which valgrind would not follow.
 Task counting_task(const Counting& counting, const Ids& ids, const fs::path& folder) {
   Task task{.program = counting.valgrind,
             .arguments = {"--tool=callgrind", "--quiet", "--instr-atstart=no",
@@ -76,8 +76,7 @@ Task counting_task(const Counting& counting, const Ids& ids, const fs::path& fol
   return task;
 }
 
-// The cases that promise a count, in turn by one process and the other, where there are CPUs for
-// two.
+// The cases that promise a count, dealt out to two processes if there are CPUs for two.
 std::vector<Ids> shares(const Results& results) {
   std::vector<Ids> shares(static_cast<std::size_t>(std::min(usable_cpus(), 2)));
   std::size_t next = 0;
@@ -90,7 +89,7 @@ std::vector<Ids> shares(const Results& results) {
   return shares;
 }
 
-// Why the process as a whole did not come to its end; empty where single cases failed at most.
+// Why the process as a whole did not finish; empty if at most single cases failed.
 std::string what_ended(const Outcome& outcome, double timeout_seconds) {
   if (outcome.ending == Ending::exited &&
       (outcome.code == 0 || outcome.code == exit_code(Fault::regression)))
@@ -100,7 +99,8 @@ std::string what_ended(const Outcome& outcome, double timeout_seconds) {
               words.empty() ? "" : "; its last words: ", words);
 }
 
-// Of one share, in as many processes as it takes: what ends one costs the case that it had begun.
+// Counts one share, in as many processes as it takes: what ends one costs only the case that it had
+// begun.
 class Share {
  public:
   Share(const Counting& counting, std::string suite, Ids ids)
@@ -110,7 +110,7 @@ class Share {
     while (!left_.empty()) {
       current_.clear();
       const Outcome outcome = run_process();
-      // Before the first case it is no case's own.
+      // Before the first case a refusal belongs to no case.
       if (!began_) pass_on_refusals(outcome, suite_);
       const std::string why = what_ended(outcome, std::round(limit_));
       if (why.empty()) return;
@@ -143,7 +143,7 @@ class Share {
       if (counting_.on_line) counting_.on_line(line);
       const std::string id = announced(line, left_);
       if (id.empty()) return;
-      left_.erase(std::exchange(current_, id));  // the one before has come to its end
+      left_.erase(std::exchange(current_, id));  // the case before has finished
       began_ = true;
       const double spent = since_begin() - start;
       limit_ = std::min(

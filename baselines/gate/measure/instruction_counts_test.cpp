@@ -85,8 +85,8 @@ TEST(InstructionCounts, DumpsAreReadByTheirNames) {
   EXPECT_THAT(dumps.at("toy/a/f64|optimized"), testing::ElementsAre(10, 20, 10));
 }
 
-// A valgrind that leaves the dumps of each case, 100 instructions a step, but for toy/bad: what it
-// does there is `bad`.
+// A valgrind that leaves the dumps of each case, 100 instructions a step; for toy/bad it does
+// `bad`.
 class CountingProcesses : public testing::Test {
  protected:
   TemporaryFolder folder_{"counting"};
@@ -225,7 +225,8 @@ TEST_F(CountedSuite, CountsRepeatExactlyAndShowAPlantedPercentExactly) {
                 AllOf(HasSubstr("REGRESSION"), HasSubstr("instructions"),
                       HasSubstr("(+1 %), the limit is +0.5 %")));
 
-  // What nobody asked for is told, and neither missing nor lost when a run without it is accepted.
+  // What was not requested is reported, and neither missing nor lost when a run without it is
+  // accepted.
   ASSERT_EQ(run({}, {}).code, 0);
   expect_output(
       check(), 0,
@@ -272,7 +273,7 @@ TEST_F(CountedSuite, WithoutValgrindARunThatMayDoWithoutSaysWhy) {
                       Not(HasSubstr("measure with"))));
 }
 
-// Something else of that name, first in PATH.
+// Another program of that name, first in PATH.
 TEST_F(CountedSuite, AValgrindThatFailsIsNoValgrindThatIsMissing) {
   const auto run_with = [&](const std::string& script) {
     const fs::path fake = folder_.path() / "fake";

@@ -73,7 +73,7 @@ std::optional<double> share(const std::optional<double>& part, const std::option
   return std::clamp(*part / *whole, 0.0, 1.0);
 }
 
-// What was there already, and what a number grew by since.
+// `already`, plus what a number grew by since.
 std::optional<double> grown(const std::optional<double>& already,
                             const std::optional<double>& first, const std::optional<double>& last) {
   if (!first || !last) return already;

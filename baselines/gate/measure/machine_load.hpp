@@ -24,8 +24,8 @@ class OthersWatch {
   double ours_;
 };
 
-// What the kernel tells of the machine, read from the files below `root`; a number that it does not
-// tell is empty.
+// What the kernel reports about the machine, read from the files below `root`; empty where it does
+// not.
 struct MachineState {
   std::optional<double> steal_ticks = {}, all_ticks = {};
   std::optional<double> memory_stall_seconds = {};  // in which something waited for memory
@@ -33,21 +33,21 @@ struct MachineState {
 };
 MachineState machine_state(const std::filesystem::path& root = "/");
 
-// What adds up over the parts of a run, and the least clock; empty where nobody tells.
+// Sums over the parts of a run, and the lowest clock; empty where unknown.
 struct MachineShare {
   std::optional<double> steal_ticks = {}, all_ticks = {}, memory_stall_seconds = {};
   std::optional<double> seconds = {}, cpu_clock_hz = {};
 };
 
-// Over a run: from its construction on, and whenever it looks.
+// Watches a run, from its construction on, whenever look() is called.
 class MachineWatch {
  public:
-  // `kept` receives what is seen, so that the run that goes on from there adds to it.
+  // `kept` receives what is seen, so that a resumed run adds to it.
   explicit MachineWatch(std::filesystem::path root = "/", std::filesystem::path kept = {});
   void look();           // between processes
   void look_at_clock();  // while one computes: CPUs at rest go slower
-  // Fills in what was seen, and calls the measurement invalid where nothing that is timed can be
-  // trusted: `others` is the share of the CPUs that other work had.
+  // Fills in what was seen, and marks the measurement invalid if no time can be trusted; `others`
+  // is the share of the CPUs that other work had.
   void describe(Quality& quality, std::optional<double> others) const;
 
  private:
@@ -60,7 +60,7 @@ class MachineWatch {
   std::optional<double> least_clock_hz_ = {};
 };
 
-// Beyond these shares of a run the times are the machine's.
+// Beyond these shares of a run no time can be trusted.
 inline constexpr double most_steal = 0.2, most_memory_stall = 0.2;
 
 }  // namespace holdfast::gate

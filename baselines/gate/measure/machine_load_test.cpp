@@ -17,7 +17,7 @@ TEST(OthersWatch, TellsAPartOfTheMachine) {
   EXPECT_LE(watch.share(), 1);
 }
 
-// What a kernel tells below a folder.
+// The kernel's files, below a folder.
 class SyntheticMachine : public testing::Test {
  protected:
   TemporaryFolder folder_{"machine-test"};

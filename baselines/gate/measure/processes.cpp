@@ -28,7 +28,8 @@ std::vector<Value> known(const std::vector<const Record*>& records,
   return values;
 }
 
-// What one process found out of `records`, one per process, that disagree; empty where all agree.
+// The index of the first of `records`, one per process, that differs from the first one; empty if
+// all agree.
 template <class Record, class Same>
 std::optional<std::size_t> first_that_differs(const std::vector<const Record*>& records,
                                               const Same& same) {
@@ -37,7 +38,7 @@ std::optional<std::size_t> first_that_differs(const std::vector<const Record*>& 
   return std::nullopt;
 }
 
-// What is read once a process, and held against a bound: one that is beyond it shows.
+// Whether a process reads the metric once for a bound: a single process beyond it must show.
 bool is_reading(const std::string& name, const Metric& metric) {
   return metric.kind == "bound" && !name.ends_with("_s");
 }
@@ -61,7 +62,7 @@ Metric merge_metric(const std::string& name, const std::vector<const Metric*>& m
   for (const Metric* metric : metrics)
     if (metric->number()) numbers.push_back(*metric->number());
   if (numbers.empty()) return merged;  // the reason for having none stays
-  // What one process did not read is within no bound, whatever the others read.
+  // A value that one process could not read is within no bound, whatever the others read.
   if (const auto blank =
           std::ranges::find_if(metrics, [](const Metric* metric) { return !metric->number(); });
       blank != metrics.end() && merged.kind == "bound" && !clocked)
@@ -101,8 +102,8 @@ std::set<std::string> common_names(std::string_view what, const std::vector<cons
   return names;
 }
 
-// Of each process whether what the clock said of the case counts: only where there are no others,
-// and then as the value of no process at all, so that nothing is decided by it.
+// Whether a process's clocked values of the case are left out. If all would be, they are kept as
+// the values of no process, so that they decide nothing.
 struct Clocks {
   std::vector<bool> left_out = {};
   bool executed = false;
@@ -150,13 +151,13 @@ Variant merge_variant(const std::string& name, const std::vector<const Variant*>
   return merged;
 }
 
-// How little a check says for its result.
+// How bad a check is for its result.
 int severity(const ResultCheck& check) {
   return check.status == "passed" ? 0 : check.status == case_failed ? 2 : 1;
 }
 
-// The worst that any process says: one that verified its result does not speak for another that
-// executed nothing or verified nothing.
+// The worst check of any process: a verified result does not speak for a process that executed
+// nothing or verified nothing.
 void merge_check(const CaseRecords& processes, CaseResult& merged) {
   for (const CaseResult* result : processes) {
     merged.executed = merged.executed && result->executed;

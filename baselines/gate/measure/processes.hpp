@@ -13,11 +13,11 @@
 namespace holdfast::gate {
 
 // `processes` are results of one suite on one device, each of one process and of some of its cases,
-// and not empty. Metrics that take their value from the clock keep one number per process that
-// measured the case undisturbed; exact and codegen metrics, identities and the names of all of
-// these must agree, else the case is `failed` with a reason that names the metric and both values;
-// other metrics take the median. Of check errors the worst counts. `beside` are those of another
-// build in turn with them: of both the processes count whose processors stood as most of all did.
+// and not empty. Clocked metrics keep one number per process that measured the case undisturbed;
+// exact and codegen metrics, identities and the names of all of these must agree, else the case is
+// `failed` with a reason that names the metric and both values; other metrics take the median. Of
+// check errors the worst counts. `beside` are the processes of another build, run in turn: of both,
+// those count whose processors stood as in most.
 Results merge(const std::vector<Results>& processes, const std::vector<Results>& beside = {});
 
 // Gives every case of `expected` that `results` lacks an empty row with this status and reason.

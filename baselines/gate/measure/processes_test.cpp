@@ -264,7 +264,7 @@ TEST(Merge, TimesOnSharedCoresAreLeftOutWhereFiveOthersRemain) {
   EXPECT_EQ(only_case(merged).metrics.at("shared_fraction").value, 0);
 }
 
-// Of processes whose processors stood so far apart, a time each.
+// Processes whose processors stood so far apart, with this time each.
 std::vector<Results> apart(std::size_t count, double handover_seconds, double seconds) {
   std::vector<Results> processes(count, waiting(seconds, 0));
   for (Results& process : processes)

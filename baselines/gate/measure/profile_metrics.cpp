@@ -11,15 +11,15 @@
 namespace holdfast::gate {
 namespace {
 
-using Told = std::optional<double>;  // empty where the profile does not tell it
+using Told = std::optional<double>;  // empty if the profile does not have it
 
-// Shorter kernels are small: what starts and ends them weighs beside what they compute.
+// Shorter kernels are small: their start and end count beside their work.
 constexpr double small_kernel_seconds = 1e-4;
 
 constexpr double slow_call_seconds = 10e-3;
 
-// Of the operations that `counts` takes, in all profiled steps; empty where the device told no
-// times.
+// Seconds of the operations that `counts` accepts, in all profiled steps; empty if the device gave
+// no times.
 template <class Counts>
 Told seconds_of(const Profile& profile, const Counts& counts) {
   Told sum;
@@ -40,7 +40,7 @@ Told over(Told above, Told below) {
   if (!above || !below || !(*below > 0)) return std::nullopt;
   return *above / *below;
 }
-// Of the device's busy time.
+// The share of the device's busy time.
 template <class Counts>
 Told share_of(const Profile& profile, const Counts& counts) {
   return over(seconds_of(profile, counts), seconds_of(profile, any));
@@ -67,7 +67,7 @@ Told top_five(const Profile& profile) {
   return over(std::accumulate(seconds.begin(), end, 0.), seconds_of(profile, any));
 }
 
-// Of which a call was slow.
+// The number of operations with a slow call.
 Told slow_operations(const Profile& profile) {
   Told slow;
   for (const ProfileOp& op : profile.ops)

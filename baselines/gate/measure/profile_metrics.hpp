@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics that a profile of a variant tells, beside those of the timed processes.
+// The metrics that come from a variant's profile, not from the timed processes.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace holdfast::gate {
 
-// Gives each variant that promises such a metric what its profile tells; where that tells nothing,
-// the reason says so.
+// Gives each variant that promises such a metric its value from the profile, or the reason why it
+// has none.
 void add_profiled(const std::vector<Profile>& profiles, Results& results);
 
-// Of a run that made no profile: that nobody asked for what one would have told.
+// For a run without profiles: these metrics were not requested.
 void leave_unprofiled(Results& results);
 
 }  // namespace holdfast::gate

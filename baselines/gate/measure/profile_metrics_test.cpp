@@ -16,7 +16,7 @@ Metric promised() {
   return {.kind = "advisory", .reason = "there is no such reading in this run"};
 }
 
-// Of a case whose optimized variant promises what a profile tells.
+// Results of a case whose optimized variant promises metrics of a profile.
 Results unprofiled() {
   Results results;
   CaseResult one;
@@ -153,7 +153,7 @@ TEST(Profiled, ARunWithoutAProfileSaysThatNobodyAskedForIt) {
 
 using Names = std::set<std::string>;
 
-// Those that every suite lists, whether or not a case of it has them.
+// The metrics that every suite lists, whether or not one of its cases has them.
 Names listed_by_suites() {
   const Outcome listed = run_task(
       {.program = COUNTED_SUITE_BINARY, .arguments = {"--list=json"}, .timeout_seconds = 60});
@@ -175,7 +175,7 @@ Names asked_for_with_profile() {
   return names;
 }
 
-// Of a variant that promises `names`, those that a profile is asked for.
+// Of `names`, those that a profile is asked for.
 Names told_by_profiles(const Names& names) {
   Results results = unprofiled();
   std::map<std::string, Metric>& metrics = results.cases.front().variants["optimized"].metrics;

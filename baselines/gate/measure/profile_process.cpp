@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 // Why the profiles that a process left in `folder` cannot be kept; empty where they can.
 std::string profiling_problem(const Outcome& outcome, double timeout_seconds,
                               const fs::path& folder) {
-  // A case that fails its check leaves the others' profiles as good as they are.
+  // A case that fails its check does not spoil the profiles of the others.
   if (outcome.ending != Ending::exited ||
       (outcome.code != 0 && outcome.code != exit_code(Fault::regression))) {
     const std::string words = last_lines(outcome.complaints, 1);
@@ -31,7 +31,7 @@ std::string profiling_problem(const Outcome& outcome, double timeout_seconds,
   }
 }
 
-// Goes with all its content, unless it has been renamed by then; an interruption leaves no part.
+// Removed with all its content unless it was renamed; an interruption leaves no part.
 struct PartFolder {
   fs::path path;
   ~PartFolder() {

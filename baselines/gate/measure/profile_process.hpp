@@ -15,12 +15,12 @@ struct Profiling {
   std::filesystem::path binary;  // of the suite
   std::string device;
   std::vector<std::string> arguments = {};  // tier, filter and options, as for a timed process
-  double timeout_seconds = 0;               // from one line of its progress to the next
-  std::filesystem::path answers = {};       // what oracles have answered to the timed processes
+  double timeout_seconds = 0;               // between two lines of its progress
+  std::filesystem::path answers = {};       // oracle answers from the timed processes
   std::filesystem::path place = {};         // receives the profiles, once they are whole
 };
 
-// Where it fails a line says why, and the run is worth as much as without profiles.
+// If it fails a line says why, and the run counts as one without profiles.
 void profile_suite(const Profiling& profiling, Progress& progress);
 
 }  // namespace holdfast::gate

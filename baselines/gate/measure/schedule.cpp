@@ -14,7 +14,7 @@ namespace {
 constexpr double disturbed_share = 0.02;  // of the time of the samples
 constexpr int enough = 5;                 // processes, to decide anything
 
-// Of Student's distribution, 97.5 %, by degrees of freedom from one on.
+// Student's distribution, 97.5 %, by degrees of freedom from one on.
 constexpr std::array quantiles = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
 
 // Visits the metrics that take their value from the clock.
@@ -41,7 +41,7 @@ double told(const CaseResult& result, const char* metric) {
   return found == result.metrics.end() ? 0 : found->second.number().value_or(0);
 }
 
-// What the machine did to a process.
+// How the machine disturbed a process.
 struct Bend {
   bool disturbed = false, shared = false, elsewhere = false;
 
@@ -142,7 +142,7 @@ bool wants_another(const CaseRecords& records, double usual_handover, const Effo
   if (records.empty()) return true;
   const bool well = std::all_of(records.begin(), records.end(),
                                 [](const CaseResult* record) { return record->status == "ok"; });
-  if (!well) return false;  // no number of processes would make it so
+  if (!well) return false;  // more processes would not help
   const auto count = static_cast<std::int64_t>(records.size());
   if (!is_timed(*records.front())) return count < std::min(effort.counted, effort.fewest);
   if (count < effort.fewest) return true;
@@ -152,7 +152,7 @@ bool wants_another(const CaseRecords& records, double usual_handover, const Effo
   const auto straight = std::ranges::count_if(bends, std::not_fn(&Bend::any));
   // Where no process had cores of its own, the next one will not either.
   const bool bent = !disturbed && straight > 0 && straight < effort.fewest;
-  // That they agree tells nothing where they all stood elsewhere.
+  // Their agreement says nothing if all stood elsewhere.
   const bool elsewhere =
       !disturbed &&
       std::ranges::count_if(bends, std::not_fn(&Bend::but_for_sharing)) < effort.fewest;

@@ -9,7 +9,7 @@
 namespace holdfast::gate {
 namespace {
 
-// Processes of a case whose ratio they found to be these.
+// Processes of a case that measured these ratios.
 struct Found {
   std::vector<CaseResult> results = {};
 
@@ -74,7 +74,7 @@ TEST(Schedule, ADisturbedProcessTakesNobodysPlace) {
   EXPECT_FALSE(is_disturbed(Found({10}, "ratio", 0.01).results[0]));
 }
 
-// The first `undisturbed` of so many.
+// Disturbed processes, except the first `undisturbed`.
 Found often_disturbed(std::size_t processes, std::size_t undisturbed) {
   Found found(std::vector<double>(processes, 10), "ratio", 0.5);
   for (std::size_t i = 0; i < undisturbed; ++i)
@@ -103,7 +103,7 @@ TEST(Schedule, ProcessesOnSharedCoresAreLeftOutWhereFiveOthersRemain) {
   EXPECT_FALSE(wants(wide));
 }
 
-// Of so many processes, all that found 7 on shared cores.
+// Processes of which those that measured 7 ran on shared cores.
 Found beside_others(const std::vector<double>& speedups) {
   Found found(speedups);
   for (CaseResult& result : found.results)
@@ -122,7 +122,7 @@ TEST(Schedule, WhereNoneOfFiveHadCoresOfItsOwnNoneIsLookedFor) {
   EXPECT_FALSE(wants(beside_others({7, 7, 7, 7, 7})));
 }
 
-// Of one process the two processors stood apart.
+// In one process the two processors stood apart.
 Found once_apart(double handover_seconds) {
   Found found({10, 10, 10, 10, 7});
   for (CaseResult& result : found.results)

@@ -42,7 +42,7 @@ std::string padding(std::mt19937_64& random) {
   return std::string(std::uniform_int_distribution<std::size_t>(1, most_padding)(random), 'x');
 }
 
-// Ids hold no character that a regular expression takes for another but the dot.
+// Of the characters in ids, only the dot is special in a regular expression.
 std::string filter_of(const std::set<std::string>& ids) {
   std::string pattern;
   for (const std::string& id : ids) {
@@ -86,7 +86,7 @@ std::optional<MachineLock> lock_device(const std::string& device, Progress& prog
   const std::string gpu = colon == std::string::npos ? "0" : device.substr(colon + 1);
   if (gpu.find_first_not_of("0123456789") != std::string::npos)
     return std::nullopt;  // the suite says what is wrong with it
-  // Ordinals are of what a process sees, and may differ between two that share a GPU.
+  // Ordinals depend on which GPUs a process sees, and may differ between two that share one.
   const std::vector<std::string> places = ask_gpu_driver().places;
   const auto ordinal = static_cast<std::size_t>(std::strtoull(gpu.c_str(), nullptr, 10));
   const std::string known = ordinal < places.size() ? places[ordinal] : "";

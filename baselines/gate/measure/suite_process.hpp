@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every command does that starts a suite: its list, its refusals, its progress, its GPU.
+// What every command needs that starts a suite: its list, its refusals, its progress, its GPU.
 #pragma once
 
 #include <unistd.h>
@@ -35,7 +35,7 @@ class Progress {
   void say(const Parts&... parts) {
     if (!printing().quiet) warn(parts...);
   }
-  // What is told to those who want no progress, too.
+  // Printed even without progress.
   template <class... Parts>
   void warn(const Parts&... parts) {
     clear();
@@ -54,8 +54,8 @@ class Progress {
 // The case of `asked` that a line announces, "[3/22] id": a suite says so before it begins one.
 std::string announced(std::string_view line, const std::set<std::string>& asked);
 
-// Throws the suite's own sentence where it said that it cannot do what it was asked (exit 2) or has
-// no such device (77), as opposed to what goes wrong in a case.
+// Throws the suite's own sentence if it refused what it was asked (exit 2) or has no such device
+// (77), as opposed to a failure in a case.
 void pass_on_refusals(const Outcome& outcome, const std::string& suite);
 
 // The value of HOLDFAST_PADDING for a fresh process: environments of different length move stacks
@@ -69,7 +69,7 @@ std::string filter_of(const std::set<std::string>& ids);
 // another build's. `custom` are the suite's own options, which may change its list.
 std::string list_of(const std::filesystem::path& binary, const std::vector<std::string>& custom);
 
-// Keeps other runs of holdfast off the GPU while it lives; empty where the device is none.
+// Keeps other runs of holdfast off the GPU while it lives; empty if the device is not a GPU.
 std::optional<MachineLock> lock_device(const std::string& device, Progress& progress);
 
 }  // namespace holdfast::gate

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One suite on one device in fresh processes: each case in as many as it takes to decide it, and
-// what ends a process costs the case that did, not those before and behind it.
+// One suite on one device in fresh processes: each case in as many as it takes to decide it. What
+// ends a process costs only the case that did, not those before and after it.
 #pragma once
 
 #include <filesystem>
@@ -25,10 +25,10 @@ struct SuiteTask {
   std::vector<std::string> arguments = {};  // tier and the suite's own options
   std::optional<std::string> filter = {};
   std::vector<ListedCase> cases = {};  // that the tier has and the filter leaves
-  FormerNames names = {};              // of those that this build calls otherwise
+  FormerNames names = {};              // of those with another name in this build
   Effort effort = {};
-  // On a machine at rest; beyond the first ones no process begins after it, but for what the
-  // machine bent, which has more seconds. Empty: no limit.
+  // On a machine at rest. Beyond the first processes none begins after it, except for cases that
+  // the machine distorted, which have more seconds. Empty: no limit.
   std::optional<double> budget_seconds = {}, bent_budget_seconds = {};
   std::int64_t whatever_it_takes = 1;  // processes of a case that the budget never denies
   double timeout_seconds = 0;          // of a case that nobody has timed before
@@ -51,20 +51,20 @@ struct SuiteRun {
   std::int64_t most_processes() const;  // of any case, one at least
 };
 
-// Takes up what an interrupted run has left in the folder. Throws Interrupted; what was finished is
-// in the folder then, and in `run`.
+// Continues what an interrupted run left in the folder. Throws Interrupted; what was finished is
+// then in the folder, and in `run`.
 void run_suite_processes(const SuiteTask& task, Progress& progress, SuiteRun& run);
 
-// Two builds of a suite, a process of each in turn and the order drawn for each round; a case that
-// one of them wants to know better is measured in both. A base that refuses loses all its cases,
-// and what it loses costs the head nothing.
+// Two builds of a suite, a process of each in turn, in random order in each round; a case that
+// needs more processes in one of them is measured in both. A base that refuses to run loses all its
+// cases, which costs the head nothing.
 struct Sides {
   SuiteRun base = {}, head = {};
 };
 void run_in_turn(const SuiteTask& base, const SuiteTask& head, Progress& progress, Sides& sides);
 
-// One result of all processes of a run, in the list's order; a case that was lost says why. Of no
-// process `nothing` becomes it. `beside` is the other side, where there is one.
+// Merges all processes of a run, in the list's order; a case that was lost says why. Without any
+// process the result is `nothing`. `beside` is the other side, if there is one.
 Results merged(const SuiteRun& run, const SuiteRun& beside, const std::vector<ListedCase>& cases,
                Results nothing);
 
@@ -72,13 +72,12 @@ Results merged(const SuiteRun& run, const SuiteRun& beside, const std::vector<Li
 double load_of_keepers(const std::string& device, int cpus = usable_cpus(),
                        int threads = host_threads().count);
 
-// How much longer the tasks that this machine has make a case take, without `own`; 1 on a machine
-// at rest.
+// The factor by which the machine's load, without `own`, prolongs a case; 1 on a machine at rest.
 double stretch_of_load(double own, std::optional<double> load = load_average(),
                        int cpus = usable_cpus());
 
-// Of a case: ten times as long as it took the last time, and a minute at least; `otherwise` where
-// nobody has timed it.
+// The time limit of a case: ten times as long as it took last, at least a minute; `otherwise` if it
+// was never timed.
 double limit_of_case(std::optional<double> seconds, double otherwise, double stretch);
 
 }  // namespace holdfast::gate

@@ -43,7 +43,7 @@ UnfinishedRun::~UnfinishedRun() {
   std::error_code ignored;
   if (!finished_ && has_processes()) return;
   fs::remove_all(folder_, ignored);
-  fs::remove(folder_.parent_path(), ignored);  // where it was the last one
+  fs::remove(folder_.parent_path(), ignored);  // if it was the last one
 }
 
 bool UnfinishedRun::has_processes() const {
@@ -61,7 +61,7 @@ fs::path UnfinishedRun::made_file() const {
   return history() += ".made";
 }
 
-// Where that cannot be written, the next run measures anew.
+// If this cannot be written, the next run measures again.
 void UnfinishedRun::finish(const std::string& made) {
   finished_ = true;
   std::error_code ignored;
@@ -76,7 +76,7 @@ void UnfinishedRun::replace_last() const {
 }
 
 bool UnfinishedRun::finished_last(const std::string& made) const {
-  std::error_code problem;  // a FIFO would be waited for
+  std::error_code problem;  // reading a FIFO would block
   return fs::is_regular_file(made_file(), problem) && read_file(made_file()) == made;
 }
 

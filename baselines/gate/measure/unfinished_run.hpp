@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run has finished of a suite while it goes on, in `.unfinished/` of its results: so that
-// whatever stops it, `holdfast run --resume` goes on from there.
+// What a run in progress has finished of a suite, in `.unfinished/` of its results: so that
+// `holdfast run --resume` continues it, whatever stopped it.
 #pragma once
 
 #include <filesystem>
@@ -10,20 +10,19 @@ namespace holdfast::gate {
 
 class UnfinishedRun {
  public:
-  // `what` is all that a run must have in common with the one that it resumes; what was left of any
-  // other goes.
+  // `what` identifies a run that can be resumed; what another one left is removed.
   UnfinishedRun(const std::filesystem::path& out, const std::string& suite,
                 const std::string& device, bool resume, const std::string& what);
   UnfinishedRun(const UnfinishedRun&) = delete;
   UnfinishedRun& operator=(const UnfinishedRun&) = delete;
-  ~UnfinishedRun();  // keeps the folder where a process has written into it and nothing came of it
+  ~UnfinishedRun();  // keeps the folder if processes wrote into it and the run did not finish
 
   const std::filesystem::path& folder() const { return folder_; }
   // Where the seconds of each case are kept from run to run.
   std::filesystem::path history() const;
   bool has_processes() const;
-  // Its results are written, of what was made so; whether those that were written last are; and
-  // that they are about to be replaced.
+  // finish: the results are written, made as `made` says. finished_last: whether the last ones were
+  // made so. replace_last: they are about to be replaced.
   void finish(const std::string& made);
   bool finished_last(const std::string& made) const;
   void replace_last() const;

@@ -25,7 +25,7 @@ std::string replaced(const std::string& content, std::string_view special) {
   return out;
 }
 
-// What the runner decodes again: in a message, and in a property besides.
+// Escapes what the runner decodes: in a message, and in a property some more.
 std::string message(const std::string& content) {
   return replaced(content, "%\r\n");
 }
@@ -55,7 +55,7 @@ std::string github_annotations(const Verdict& verdict, const std::string& baseli
     if (row->blocking || warns(*row)) told.push_back(row);
   std::string out;
   std::size_t shown = 0;
-  // Where something stopped the check, or spoils it as a whole, there is no row to stand for it.
+  // If something stopped the check, or spoils it as a whole, no row reports it.
   const bool blocked = !told.empty() && told.front()->blocking;
   if (verdict.exit != 0 && verdict.exit != exit_code(Fault::no_device) && !blocked) {
     std::string why;

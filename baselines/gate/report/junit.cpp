@@ -16,7 +16,7 @@ struct Tally {
   std::string attributes() const {
     return text("tests=\"", tests, "\" failures=\"", failures, "\" errors=\"0\"");
   }
-  // junit-10.xsd knows what is skipped of a suite, and not of all of them.
+  // junit-10.xsd allows `skipped` for a suite, but not for all of them.
   std::string of_suite() const { return text(attributes(), " skipped=\"", skipped, "\""); }
 };
 
@@ -34,7 +34,7 @@ std::string failure(const std::string& type, const std::string& message, const s
               "\">", body, "</failure>\n");
 }
 
-// What a case does that warns; it fails nothing and is worth reading.
+// A case's warnings: they fail nothing and are worth reading.
 std::string warnings(const std::vector<const Row*>& rows) {
   std::string out;
   for (const Row* row : rows)

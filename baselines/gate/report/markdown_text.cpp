@@ -10,7 +10,7 @@ namespace holdfast::gate {
 namespace {
 
 constexpr std::size_t most_bytes = 1500;
-// Ends a mention, a reference or a link in the making, and is not seen.
+// Invisible; breaks a mention, a reference or a link.
 constexpr std::string_view nothing = "&#8203;";
 
 std::string cut(std::string content) {
@@ -35,7 +35,7 @@ std::string escaped(char letter) {
   }
 }
 
-// Whatever the case of its letters.
+// Ignores the case of letters.
 bool ends_in(std::string_view content, std::string_view word) {
   return content.size() >= word.size() &&
          std::equal(
@@ -43,7 +43,7 @@ bool ends_in(std::string_view content, std::string_view word) {
              [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
 }
 
-// More backticks than stand in a row anywhere in it.
+// More backticks than any row of them in the content.
 std::string fence_around(std::string_view content, std::size_t fewest) {
   std::size_t longest = 0, row = 0;
   for (const char letter : content) {

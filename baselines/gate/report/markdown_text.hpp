@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text as GitHub's Markdown shows it and takes nothing else from it: no link, image, mention,
-// reference, formula or tag, no end of a fence or of a table's row.
+// Text that GitHub's Markdown shows literally: no link, image, mention, reference, formula or tag,
+// no end of a fence or of a table's row.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace holdfast::gate {
 
-// Words of a sentence, cut where they are longer than a line bears.
+// Words of a sentence, cut if they are too long for a line.
 std::string markdown_text(std::string_view content);
 
 // A name, or a command: a span of code. In a table a '|' must be escaped, and there alone.

@@ -16,9 +16,8 @@ std::string describe(const Profile& profile);
 // Two lines: what it is of, and the overview.
 std::string describe_briefly(const Profile& profile);
 
-// One finding per paragraph, with its cure. Findings that differ in the case alone share one.
-// `at_most` of them, and a line that counts the rest; references are counted alone, unless asked
-// for.
+// One finding per paragraph, with its cure; findings that differ only in the case share one. At
+// most `at_most`, and a line that counts the rest; references are only counted, unless asked for.
 struct FindingsShown {
   std::size_t at_most = 10;
   bool references = false;

@@ -10,8 +10,8 @@
 
 namespace holdfast::gate::toy {
 
-// Copies the fake suite into `folder` and makes a step of that copy take so long; it may call its
-// first case otherwise.
+// Copies the fake suite into `folder`, with `step_seconds` for a step and, if given, another name
+// for its first case.
 inline std::filesystem::path fake_build(const std::filesystem::path& folder, double step_seconds,
                                         const std::string& first_case = "") {
   std::filesystem::create_directories(folder);

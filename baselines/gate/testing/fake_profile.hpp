@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profile documents for tests and for the fake suite: a healthy one with the numbers of a real
-// step, to be spoilt by who uses it.
+// step, for tests to spoil.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace holdfast::gate::toy {
 
 using nlohmann::json;
 
-// A kernel of 40 launches in 10 steps. On a device that executes it takes `mean_s` each.
+// An operation in 10 steps. On a device that executes, each takes `mean_s`.
 inline json operation(const std::string& name, const std::string& kind, std::int64_t count,
                       double mean_s, double waves = 2) {
   const double total = mean_s * static_cast<double>(count);

@@ -35,7 +35,8 @@ bool lists(const std::string& behaviour, const std::string& id) {
   return id == cases[0] || behaviour != (base ? "scale_of_head_alone" : "scale_of_base_alone");
 }
 
-// "counted": the first case promises to be counted, which valgrind does, and what profiles tell.
+// "counted": the first case promises instruction counts, as from valgrind, and metrics of a
+// profile.
 void print_list(const std::string& behaviour) {
   std::cout << R"({"schema": "holdfast-list/2", "suite": "fake_suite", "metrics": {)"
             << R"("instructions": {"kind": "exact", "better": "lower", "unit": "1"}, )"
@@ -76,7 +77,7 @@ void write_case(std::ostream& out, const char* id, bool failed, int launches, do
       << seconds << R"(, "mad_between": 0, "samples": 10}}}}})";
 }
 
-// The last words before it falls, which FAKE_WORDS may give, and with them the names in a profile.
+// The last words before it crashes, which FAKE_WORDS may set, as well as the names in a profile.
 const char* given_words() {
   return std::getenv("FAKE_WORDS");
 }
@@ -85,7 +86,7 @@ std::string last_words() {
   return std::string(given ? given : "about to fall") + '\n';
 }
 
-// As what nothing catches, under a sanitizer, too.
+// Crashes so that nothing catches it, not even a sanitizer.
 void crash() {
   std::signal(SIGSEGV, SIG_DFL);
   std::raise(SIGSEGV);
@@ -98,16 +99,16 @@ void spend(double seconds) {
     continue;
 }
 
-// What stands beside these words goes wrong in one case: in the first "crash_in_case",
-// "hang_in_case", "refuse_in_case" and "sticky" (the device), in the second "stop_in_case"
-// (somebody stops `holdfast run`) and "kill_in_case" (or kills it), and behind both
-// "crash_at_exit"; with "_later" behind it in the second process.
+// Each of these words spoils one case: the first "crash_in_case", "hang_in_case", "refuse_in_case"
+// and "sticky" (the device), the second "stop_in_case" (somebody stops `holdfast run`) and
+// "kill_in_case" (or kills it), and after both "crash_at_exit"; with "_later" appended, in the
+// second process.
 bool is(const std::string& behaviour, const std::string& trouble, int process) {
   return behaviour == trouble || (behaviour == trouble + "_later" && process == 2);
 }
 
-// What a test has appended to this build of the suite: "\nstep_seconds=0.0011", and behind it what
-// it calls its first case. Empty where it has not.
+// What a test appended to this build of the suite: "\nstep_seconds=0.0011", then the name of its
+// first case. Empty if nothing.
 std::string appended(const char* self, const std::string& what) {
   constexpr std::streamoff most = 64;
   std::ifstream binary(self, std::ios::binary | std::ios::ate);
@@ -124,8 +125,8 @@ double step_seconds(const char* self) {
   return seconds.empty() ? 1e-3 : std::stod(seconds);
 }
 
-// What other work made of the measurement: "shared_as_base" spoils that of the build that another
-// is held against, and "busy" has a load of 99.
+// How other work spoilt the measurement: "shared_as_base" that of the build that another is
+// compared with; "busy" has a load of 99.
 std::string quality_of(const std::string& behaviour) {
   const bool shared =
       behaviour == "shared_as_base" && is_base(std::filesystem::read_symlink("/proc/self/exe"));
@@ -134,13 +135,13 @@ std::string quality_of(const std::string& behaviour) {
          (shared ? why : "") + R"(], "load": )" + (behaviour == "busy" ? "99" : "null");
 }
 
-// A ceiling that rises from process to process, unless nobody wants to know any.
+// A ceiling that rises from process to process, unless ceilings are not wanted.
 std::string ceilings(int process) {
   const bool unwanted = std::getenv("HOLDFAST_CEILINGS") != nullptr;
   return unwanted ? "" : R"("memory_bytes_per_s": )" + std::to_string(process);
 }
 
-// Where the device code came from that no build contains.
+// The source of device code that no build contains.
 std::string sources() {
   const char* folder = std::getenv("HOLDFAST_SOURCES");
   return folder && *folder ? R"(, "sources": ")" + std::string(folder) + '"' : "";
@@ -177,7 +178,7 @@ void write_results(const std::string& path, const std::string& behaviour, int pr
   out << "]}\n";
 }
 
-// Behind all cases: "code_5", or "unannounced_code_5" of a suite that announces none.
+// The exit code after all cases: "code_5", or "unannounced_code_5" for a suite that announces none.
 int code_of(const std::string& behaviour) {
   const std::string word = "code_";
   const std::size_t at = behaviour.find(word);
@@ -185,7 +186,7 @@ int code_of(const std::string& behaviour) {
   return 0;
 }
 
-// Case by case, as a suite that keeps what it has finished.
+// Measures case by case, as a suite that keeps what it has finished.
 int measure(const std::string& path, const std::string& behaviour, int process,
             const std::string& filter) {
   std::vector<const char*> chosen, done;
@@ -290,7 +291,7 @@ int profile(const Profiling& profiling, const std::string& behaviour) {
   return 1;
 }
 
-// What a GPU that is slowed down, or is at times, makes of a sample; else nothing.
+// The end of a sample from a GPU that is slowed down, always or at times; else empty.
 std::string told_of_gpu(const std::string& behaviour, int sample) {
   if (behaviour == "slowed") return " 0 1";
   if (behaviour == "slowed_at_times") return sample % 12 == 5 ? " 0 1" : " 0 0";

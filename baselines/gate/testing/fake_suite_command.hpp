@@ -13,7 +13,7 @@ class FakeSuiteCommand : public testing::Test {
  protected:
   TemporaryFolder folder_{"fake-suite-test"};
   std::filesystem::path results_ = folder_.path() / "results";
-  std::filesystem::path kept_ = results_ / "host-fake-1t";  // of what ran well
+  std::filesystem::path kept_ = results_ / "host-fake-1t";  // results of what ran well
 
   using Variables = std::map<std::string, std::string>;
 

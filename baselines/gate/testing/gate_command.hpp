@@ -26,7 +26,7 @@ class GateCommand : public toy::Root {
     return outcome.code;
   }
 
-  // How a command ended, and what it said.
+  // Expects how a command ended, and what it printed.
   template <class Words>
   void expect_output(int code, int expected, const Words& words,
                      std::source_location where = std::source_location::current()) const {
@@ -42,7 +42,7 @@ class GateCommand : public toy::Root {
     EXPECT_THAT(complaints_, words);
   }
 
-  // Where a command finds what is accepted and what the build lists.
+  // The options that name what is accepted and what the build lists.
   std::vector<std::string> stores() const {
     return {"--baselines=" + baselines_.string(), "--lists=" + lists_.string()};
   }
@@ -69,7 +69,7 @@ class GateCommand : public toy::Root {
     store(results, change...);
   }
 
-  // git in the test's folder, without samples of hooks and without a process that tidies up.
+  // Runs git in the test's folder, without sample hooks and background maintenance.
   void git(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(),
                      {"git", "-C", folder_.path().string(), "-c", "user.name=t", "-c",
@@ -79,7 +79,7 @@ class GateCommand : public toy::Root {
     ASSERT_EQ(outcome.code, 0) << outcome.complaints;
   }
 
-  // As the state that a change starts from.
+  // Commits the baselines as the state that a change starts from.
   void commit_baselines() const {
     git({"init", "-q", "-b", "main"});
     git({"add", "baselines"});

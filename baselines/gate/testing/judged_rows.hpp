@@ -29,7 +29,7 @@ inline std::vector<std::string> verdicts(const PartVerdict& verdict, const std::
   return found;
 }
 
-// About the step.
+// The row about the step.
 inline const Row& row(const PartVerdict& verdict, const std::string& metric,
                       const std::string& variant = "optimized") {
   for (const Row& found : verdict.rows)

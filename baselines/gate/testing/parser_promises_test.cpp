@@ -20,7 +20,7 @@ TEST_P(Parser, KeepsItsPromiseOnEveryPrefixOfAFixture) {
       EXPECT_NO_THROW((void)GetParam().accepts(seed.substr(0, length))) << length;
 }
 
-// One to four bytes replaced, taken out or doubled: what a disk, a merge or a hand does.
+// One to four bytes replaced, removed or doubled, as by a disk, a merge or a person.
 TEST_P(Parser, KeepsItsPromiseOnRandomEditsOfAFixture) {
   std::mt19937 random(20261121);
   const std::string spice = "{}[]\",:0123456789-+.eE \\u\n\x01\x7f\xc3\xff";

@@ -32,7 +32,8 @@ constexpr int sizes[] = {0, 2, 3, 5, 10};  // percent
 constexpr int found_for_sure = 5;          // percent, and more, on a machine that is not too noisy
 constexpr double surely = 0.9;
 constexpr const char* case_id = "planted/smooth/n:2001/f64";
-// Planted into the base; another content than "0", so that what is not found is PASS and not ENV.
+// Planted into the base; its content differs from that of "0", so that a loss that is not found is
+// PASS and not ENV.
 constexpr const char* nothing = "0.0";
 
 struct Asked {
@@ -79,7 +80,7 @@ Series record(const Asked& asked, const fs::path& folder) {
   return series;
 }
 
-// Units that only noise sets apart, normal in the logarithm.
+// Units that differ only by noise, normal in the logarithm.
 std::vector<UnitValue> make_up(int size, const Asked& asked, std::mt19937_64& random) {
   std::normal_distribution<double> noise(0, *asked.noise / 100);
   std::vector<UnitValue> units;
@@ -152,8 +153,8 @@ void multiply(Entry& entry, double factor) {
   if (entry.anchor) *entry.anchor *= factor;
 }
 
-// Results of a build, and a baseline, accepted from the base, by which every check of them suspects
-// something.
+// Results of a build, and a baseline accepted from the base by which every check of them finds a
+// suspect.
 class LiveGate {
  public:
   LiveGate(const Asked& asked, const fs::path& folder, int size)
@@ -219,8 +220,8 @@ double quantile(std::vector<double> values, double q) {
   return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
 }
 
-// What the tolerance allows alarms as rarely as the looks promise, and a clear loss as surely, as
-// far as so many decisions tell.
+// Expects alarms within the tolerance as rarely, and a clear loss as surely, as promised, as far as
+// so many decisions tell.
 void expect_promised(int size, int alarms, int trials) {
   const Chance rate = chance(alarms, trials);
   const std::string seen = text("+", size, " %: ", alarms, " alarms in ", trials, " decisions");

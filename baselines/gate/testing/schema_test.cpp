@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schema beside a parser and the parser are one language: of thousands of documents with one
-// thing changed, both take the same.
+// Schema and parser accept the same language: of thousands of documents with one thing changed,
+// both accept the same.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -103,7 +103,7 @@ class Schema {
   }
 };
 
-// What only the parser sees, because it lies between two places of the document.
+// What only the parser can check, because it relates two places of the document.
 struct Between {
   const char* path;  // glob on the place
   const char* why;
@@ -224,7 +224,7 @@ class OneLanguage : public testing::TestWithParam<Language> {
     }
   }
 
-  // No document, or one with a key twice, is nothing that a schema speaks of.
+  // Empty if it is no document or has a key twice, which no schema covers.
   static std::optional<json> document(const std::string& content) {
     std::vector<std::set<std::string>> keys;
     bool twice = false;

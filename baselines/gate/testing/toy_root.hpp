@@ -45,7 +45,7 @@ inline Meanings metrics() {
           {"speedup", {"ratio", Better::higher}}};
 }
 
-// Made of such a text, and for the toy's metrics.
+// A policy from this text, for the toy's metrics.
 inline Policy policy(const std::string& content = policy_text) {
   return Policy::parse(Document("policy/common.json", content, Comments::allowed), "2026-11-21")
       .with(metrics());

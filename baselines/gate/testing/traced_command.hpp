@@ -27,14 +27,14 @@
 
 namespace holdfast::gate::toy {
 
-// Where the larger samples are wished for: at night.
+// Whether the larger samples are requested, as at night.
 inline bool whole_corpus() {
   const char* corpus = std::getenv("HOLDFAST_CORPUS");
   return corpus && std::string_view(corpus) == "all";
 }
 
-// The call whose entry is stop number `moment` or follows it fails so, or the first of number
-// `only` from there; with `on`, so does each later one of its number.
+// The call to fail: the one at or after stop `moment`, or the first of number `only` from there;
+// with `on` also each later one of its number.
 struct FailingCall {
   std::size_t moment = 0;
   int error = 0;
@@ -51,8 +51,8 @@ struct Tracing {
 
 struct Traced {
   std::size_t stops = 0;
-  int code = -1;                  // where it exited
-  int signal = 0;                 // where one ended it; SIGALRM where it hung
+  int code = -1;                  // if it exited
+  int signal = 0;                 // if one ended it; SIGALRM if it hung
   std::optional<long> call = {};  // the one that was told to have failed
 };
 
@@ -73,8 +73,8 @@ constexpr unsigned longest_seconds = 60;  // of one command
   ::_exit(forbidden);
 }
 
-// Of which an error tells nothing: the process's end, what only gives signals or waits, and brk(),
-// which answers with an address whatever happens.
+// Whether an error of the call tells anything: not for the end of the process, calls that only
+// signal or wait, and brk(), which returns an address in any case.
 inline bool may_fail(long call) {
   constexpr long never[] = {SYS_exit,         SYS_exit_group, SYS_execve,
                             SYS_rt_sigreturn, SYS_futex,      SYS_restart_syscall,
@@ -82,8 +82,8 @@ inline bool may_fail(long call) {
   return std::find(std::begin(never), std::end(never), call) == std::end(never);
 }
 
-// At the entry of a call: it becomes none, but for close(), which closes whatever it answers. At
-// its exit: it has failed.
+// At its entry: cancels the call, except close(), which closes whatever it returns. At its exit:
+// makes it fail.
 inline void break_off(pid_t child, user_regs_struct& registers) {
   if (registers.orig_rax == SYS_close) return;
   registers.orig_rax = static_cast<unsigned long long>(-1);
@@ -98,7 +98,7 @@ inline void tell_failure(pid_t child, int error) {
 
 }  // namespace tracing
 
-// Empty where this machine forbids tracing.
+// Empty if this machine forbids tracing.
 inline std::optional<Traced> run_traced(std::vector<std::string> arguments,
                                         const Tracing& tracing) {
   arguments.insert(arguments.begin(), HOLDFAST_BINARY);

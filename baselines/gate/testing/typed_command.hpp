@@ -30,7 +30,7 @@ inline Outcome typed(const std::string& command, const std::string& fake_suite =
                    .timeout_seconds = 60});
 }
 
-// As on a terminal, which `script` is one of.
+// Runs a command on a terminal, which `script` provides.
 inline std::string on_a_terminal(const std::vector<std::string>& arguments,
                                  const std::string& no_color,
                                  std::map<std::string, std::string> environment = {}) {

@@ -14,7 +14,7 @@ bytes_of() {  # PATH
   du --summarize --apparent-size --block-size=1 "$1" | cut -f 1
 }
 
-# Answers of oracles, which a run that was stopped keeps, are large and made again where they are missing.
+# Oracle answers, kept from a stopped run, are large and can be recomputed.
 compress() {  # FILE PATH...: a piece of paths within the tour
   local file=$1 paths=("${@:2}")
   tar --create --blocking-factor=1 --exclude='*/.unfinished/*/answers' --directory="$(dirname "$out")" \
@@ -22,8 +22,8 @@ compress() {  # FILE PATH...: a piece of paths within the tour
     head --bytes=-1024 | gzip > "$file"
 }
 
-# Cuts a path within the tour into pieces of `step`: small ones, so that files can be filled with them. What is too large by
-# itself is left out, with a sentence.
+# Cuts a path of the tour into pieces of `step`, small ones, so that files can be filled with them. A single file that is
+# too large is left out, with a message.
 cut_path() {  # PATH
   local path=$1 folder=$out/.pieces/$step piece child most=$((most_bytes - of_state))
   [ ! -d "$out/$path" ] || most=$((most_bytes / 8))
@@ -45,7 +45,7 @@ cut_path() {  # PATH
   done < <(find "$out/$path" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort)
 }
 
-# What a step left so far.
+# Makes the pieces of what a step left so far.
 cut_step() {  # STEP
   local step=$1 path
   rm -rf --one-file-system "${out:?}/.pieces/$step"
@@ -60,7 +60,7 @@ file_name() {  # NUMBER
   [ "$1" -eq 1 ] && echo "$archive" || echo "${archive%.tar.gz}.$1.tar.gz"
 }
 
-# Writes the files beside and renames them: the pieces of each step, in the order of the steps, where there is room.
+# Writes new files and renames them into place: the pieces of each step, in the order of the steps, as far as there is room.
 write_archive() {  # STEP...
   local step piece path bytes k used=() held=() left_out=()
   for ((k = 1; k <= most_files; ++k)); do used[k]=$of_state held[k]=''; done
@@ -103,7 +103,7 @@ write_files() {
   done
 }
 
-# What earlier calls wrote, where nothing of it lies in the tour's folder.
+# Unpacks what earlier calls wrote, if the tour's folder has none of it.
 read_archive() {
   local k file
   for ((k = 1; k <= most_files; ++k)); do

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# For the tour's scripts: exit codes, and what is known of a part or a step by its code.
+# For the tour's scripts: exit codes, and what they say about a part or a step.
 
-# The project's codes; a crash, a signal or a limit of time left the part incomplete.
+# The project's exit codes; a crash, a signal or a timeout counts as incomplete.
 as_code() {  # CODE
   case "$1" in
     0 | 1 | 2 | 3 | 4 | 77) echo "$1" ;;
@@ -21,7 +21,7 @@ worse() {  # CODE CODE
   echo 0
 }
 
-# What `timeout` ends with, and a step that it told to stop.
+# Exit codes of `timeout`, and of a step that it stopped.
 is_stopped() {  # CODE
   [ "$1" -eq 124 ] || [ "$1" -eq 137 ] || [ "$1" -eq 143 ]
 }

@@ -7,7 +7,7 @@
 set -uo pipefail
 # shellcheck source=cmake/bundle/tour/codes.sh
 . "$bundle/tour/codes.sh"
-# A step that is told to stop does so when the program that it runs has ended, which is told as well.
+# A stopped step ends when its running program, which is stopped as well, has ended.
 trap 'exit 143' TERM
 
 place=$out/$1
@@ -18,21 +18,19 @@ if [ "$quick" = yes ]; then tier=smoke largest=smoke processes=(--processes=1); 
 [ "$again" = no ] || resume=(--resume)
 mapfile -t suites < <(basename -a -s .list.json "$bundle"/bin/*.list.json)
 
-# The formulation of each workload that is timed beside it: as large as its users' own, or as the largest whose result is
-# published.
+# The formulation that is timed beside each workload: as large as its users' own, or as the largest with a published result.
 declare -A beside=(
   [clusterless_kde]=--size=large [cubed_sphere_swe]=--n=384 [galaxy_shear]=--psf=moffat [gpt_train]=--model=small
   [xpcs_fit]=--size=l
 )
 
-# The cases that are watched for races, where not all are: a loop launches what a step does a hundred times, which takes
-# minutes then.
+# Which cases are checked for races, if not all: a loop launches a step's kernels a hundred times, which would take minutes.
 declare -A raced=([cubed_sphere_swe]='/(rhs|rk4_step)/')
 
 # ---- what steps are made of ----
 
-# Runs a part of the step, shows it, and keeps the worst code in `code`. What ended before an earlier call was stopped is not
-# run again.
+# Runs and shows a part of the step, and keeps the worst exit code in `code`. Parts that finished before an earlier call was
+# stopped are not repeated.
 code=0
 part() {  # NAME COMMAND...
   local kept=$place/.parts/$1 result=0
@@ -49,7 +47,7 @@ part() {  # NAME COMMAND...
   [ "$result" -eq 0 ]
 }
 
-# A program that has no limits of its own for its cases.
+# Runs a program that has no time limits for its cases.
 within() {  # COMMAND...
   timeout --foreground --kill-after=5 "$case_seconds" "$@"
 }
@@ -58,7 +56,7 @@ into() {  # FILE COMMAND...
   "${@:2}" 2>&1 | tee "$1"
 }
 
-# Measures a suite in processes of its own: a case that hangs or falls costs itself alone.
+# Measures a suite in processes of its own: a case that hangs or crashes costs only itself.
 measure() {  # ROOT DEVICE TIER SUITE [option of holdfast run]...
   holdfast run "$4" --device="$2" --tier="$3" --timeout="$case_seconds" --out="$1" "${resume[@]}" "${@:5}"
 }
@@ -66,7 +64,7 @@ judge() {  # ROOT
   holdfast check "$1" --baselines="$bundle/baselines" --undecided=warn
 }
 
-# Ends a step that this machine cannot take.
+# Skips a step that this machine cannot run.
 skip() {
   echo "$*"
   exit 77
@@ -97,17 +95,17 @@ step_gpu_tests() {
   echo "$([ -n "$failed" ] && echo "failed:$failed" || echo "no test fails"), $skipped are skipped (gpu_tests/)"
 }
 
-# What a gate is of: another device's, another tier or another bundle's is none to compare.
+# What a gate was measured with: one of another device, tier or bundle cannot be compared.
 what_is_measured() {
   echo "$device $tier $(cksum < "$bundle/bin/content.json")"
 }
-# Nor is one that could not be judged, or was incomplete.
+# Nor can one that could not be judged or was incomplete.
 is_whole_gate() {  # ROOT
   [ "$(cat "$1/.parts/of" 2> /dev/null)" = "$(what_is_measured)" ] &&
     [[ $(cat "$1/.parts/judge" 2> /dev/null) =~ ^[014]$ ]]
 }
 
-# The gate that was taken is what is looked at; where none was, or not all of it, each suite is measured once.
+# Compares the gate that was already run; if there is none, or it is incomplete, each suite is measured once.
 step_dry_equals_real() {
   local suite architecture=${device#cuda-dry:} real=$out/gate_1 report=$place/differences.txt
   if ! is_whole_gate "$real"; then
@@ -140,8 +138,8 @@ step_counts() {
   part compare "$bundle/compare_counts.sh" "$place/fewer" "$place/more"
 }
 
-# On a short visit each suite runs once, which of the largest takes a minute. On a longer one the budget keeps three gates
-# within it: no process of a suite begins after its share.
+# On a short visit each suite runs in one process, which takes a minute for the largest. On a longer one the budget limits
+# three gates: no process of a suite begins after its share.
 step_gate() {
   local suite share=$((seconds * 8 / 10 / ${#suites[@]}))
   [ "$seconds" -ge 600 ] || processes=(--processes=1)
@@ -156,7 +154,7 @@ step_gate_1() { step_gate; }
 step_gate_2() { step_gate; }
 step_gate_3() { step_gate; }
 
-# JAX brings libraries of CUDA of its own, the suites take the machine's: each finds its own alone.
+# JAX brings its own CUDA libraries, while the suites use the machine's: each must find only its own.
 step_side_by_side() {
   local python suite own compared=0
   needs_gpu "nothing is executed on $device"
@@ -173,9 +171,9 @@ step_side_by_side() {
   echo "$compared of ${#suites[@]} workloads are timed in turn with a plain formulation in JAX (side_by_side/)"
 }
 
-# Cases are built, checked and stepped once, and not timed, which takes a tool like these minutes. The setting of OpenMP
-# keeps a suite from starting itself again under the tool's feet. Races are looked for in the optimized variants, whose
-# threads share memory; a reference launches up to hundreds of kernels in a step, each of which such a tool slows down.
+# Cases are built, checked and stepped once, but not timed, which takes minutes under such a tool. The OpenMP setting keeps a
+# suite from restarting itself under the tool. Races are searched only in optimized variants, whose threads share memory; a
+# reference launches up to hundreds of kernels per step, each slowed down by the tool.
 sanitize() {  # TOOL
   local sanitizer suite variant=both some complaints silent=0
   needs_gpu "compute-sanitizer watches nothing on $device"
@@ -199,7 +197,7 @@ sanitize() {  # TOOL
 step_memcheck() { sanitize memcheck; }
 step_racecheck() { sanitize racecheck; }
 
-# Every process calibrates: the ceilings stand in its result file.
+# Every process calibrates: the ceilings are in its result file.
 step_calibrations() {
   local i suite=${suites[0]} first
   needs_gpu "a device that executes nothing has no ceilings"
@@ -222,8 +220,8 @@ step_profiles() {
   echo "$(find "$place" -name '*.profile.json' | wc -l) profiles, with traces for https://ui.perfetto.dev (profiles/)"
 }
 
-# Family by family, each judged at once in a root of its own: what takes too long costs no other its verdict. The suites take
-# turns, so that a step that is stopped has seen something of each.
+# Runs family by family, each judged at once in its own root, so that a slow family costs no other its verdict. The suites
+# take turns, so that a stopped step has covered some of each.
 step_full() {
   local suite family root judged=0 failed='' families kind='[[ ]cuda[],]'
   [ "$dry" = no ] || kind='[[ ]cuda-dry[],]'

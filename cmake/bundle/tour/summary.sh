@@ -22,7 +22,7 @@ note() {  # STEP STATUS CODE SECONDS WORDS
   printf '        %s in %s s: %s\n' "$2" "$4" "$5" >&2
 }
 
-# The worst code of all steps that are known of; what is skipped for a reason does not fail a tour.
+# Sets `worst` to the worst code of all known steps; a step that is skipped for a reason does not fail a tour.
 judge_steps() {  # sets `worst`
   local name code
   worst=77

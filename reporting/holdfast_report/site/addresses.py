@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the pages lie. An address is made of names alone, so that it stays when runs are added."""
+"""Where the pages lie. An address consists only of names, so that it stays the same when runs
+are added."""
 
 import hashlib
 import re
@@ -28,11 +29,11 @@ def of_run(commit: Commit) -> str:
 
 
 def anchor(key: Key) -> str:
-    """Of a series on the page of its case."""
+    """The anchor of a series on the page of its case."""
     device_class, _, variant, metric = key
     return re.sub(r"[^A-Za-z0-9_.-]", "_", f"{device_class}.{variant}.{metric}")
 
 
 def root_from(page: str) -> str:
-    """From a page to the folder of the site."""
+    """The relative path from a page to the folder of the site."""
     return "../" * page.count("/")

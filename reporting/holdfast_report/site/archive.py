@@ -18,7 +18,7 @@ ALARMS = ("WRONG", "SUSPECT-FAST", "REGRESSION", "CHANGED", "MISSING")
 @dataclass
 class Commit:
     name: str  # git's hash, or sha256:.. of a content
-    utc: str  # when it was written, or where that is not known when it was first measured
+    utc: str  # of the commit or, if unknown, of its first measurement
     subject: str | None = None
     branch: str | None = None
     parent: str | None = None
@@ -29,7 +29,7 @@ class Commit:
 
     @property
     def called(self) -> str:
-        """As a reader meets it: a content is no commit."""
+        """The name that a reader sees: a content is not a commit."""
         return self.short if self.committed else f"content {self.short}"
 
     @property
@@ -64,14 +64,15 @@ class Run:
     parts: dict[str, Part] = field(default_factory=dict)  # by suite
 
     def part(self, suite: str, utc: str) -> Part:
-        """Of several runs of a suite at a commit the newest counts; nobody is told of an older."""
+        """The part to fill: of several runs of a suite at a commit the newest counts, and an
+        older one gets a part that is dropped."""
         known = self.parts.get(suite)
         if known is None or known.utc < utc:
             known = self.parts[suite] = Part(utc)
         return known if known.utc == utc else Part(utc)
 
     def alone(self, suite: str) -> "Run":
-        """As if no other suite had been run."""
+        """The run with this suite only."""
         return Run(self.device_class, self.at, {suite: self.parts[suite]})
 
     @property
@@ -84,7 +85,7 @@ class Run:
 
     @property
     def facts(self) -> dict[str, str]:
-        """Where suites differ, the first one's."""
+        """The environment's facts; where suites differ, the first one's."""
         found: dict[str, str] = {}
         for part in self.parts.values():
             found = part.facts | found
@@ -117,7 +118,7 @@ class Run:
 
     @property
     def print(self) -> str:
-        """What stands for the environment: the first suite's."""
+        """A short fingerprint of the environment: the first suite's."""
         return next(iter(self.fingerprints.values()), "").removeprefix("sha256:")[:8]
 
     @property
@@ -131,8 +132,8 @@ class Run:
 
     @property
     def doubts(self) -> list[str]:
-        """The caveats; of an older history, which knows none, what it says of new values; and the
-        suites that nobody judged."""
+        """The caveats or, in an older history without them, the number of new values; and the
+        suites that were not judged."""
         found = self.caveats
         if found is None:
             fresh = self.counts.get("NEW", 0)
@@ -177,8 +178,8 @@ class Column:
 
     @cached_property
     def noise(self) -> float:
-        """Relative, from point to point: the median of what neighbours differ by, so that steps do
-        not count."""
+        """Relative noise: from the median difference between neighbours, so that steps do not
+        count."""
         recent = self.values[-60:]
         steps = [abs(b - a) / max(abs(a), abs(b)) for a, b in pairwise(recent) if a or b]
         return 1.4826 * median(steps) / 2**0.5 if steps else 0.0
@@ -204,7 +205,7 @@ class Archive:
 
     @cached_property
     def position(self) -> dict[str, int]:
-        """Of a commit by its name."""
+        """The position of a commit, by its name."""
         return {commit.name: at for at, commit in enumerate(self.commits)}
 
     def runs_of(self, device_class: str) -> list[Run]:
@@ -218,8 +219,8 @@ class Archive:
         return found
 
     def newest(self, device_class: str) -> Run:
-        """Of each suite what was measured last: a commit at which only some suites were run takes
-        back no verdict on the others."""
+        """The last run of each suite: a commit with runs of only some suites withdraws no
+        verdict on the others."""
         runs = self.runs_of(device_class)
         parts: dict[str, Part] = {}
         for run in runs:
@@ -236,14 +237,14 @@ class Archive:
         ]
 
     def left_at(self, column: Column) -> Commit | None:
-        """Where a series was measured last, if its suite was run since."""
+        """The commit at which a series was last measured, if its suite was run since."""
         at = column.at[-1]
         last = self._last.get((column.device_class, column.case.partition("/")[0]), at)
         return self.commits[at] if at < last else None
 
     @cached_property
     def _last(self) -> dict[tuple[str, str], int]:
-        """By class and suite the position of the newest run."""
+        """The position of the newest run, by class and suite."""
         return {
             (name, suite): at for name, at in sorted(self.runs) for suite in self.runs[name, at].parts
         }
@@ -252,12 +253,13 @@ class Archive:
         return [self.runs[name, at] for name in self.classes if (name, at) in self.runs]
 
     def environment_changes(self, device_class: str) -> list[tuple[Run, Run]]:
-        """Runs of one suite with different fingerprints, which are not comparable. What fleets do again
-        and again, from one machine to another and back, is told once."""
+        """Runs of one suite with different fingerprints, which are not comparable. Changes that
+        a fleet repeats, from one machine to another and back, are listed once."""
         return self._environments.get(device_class, [])
 
     def moves(self, column: Column) -> list[int]:
-        """Where the environment of a series became another, each time; `environment_changes` are told."""
+        """Every position at which the environment of a series changed, also those that
+        `environment_changes` lists once."""
         return self._moves.get((column.device_class, column.case.partition("/")[0]), [])
 
     @cached_property

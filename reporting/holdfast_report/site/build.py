@@ -56,7 +56,8 @@ def pages_of(site: Site, out: Path) -> list[Page]:
 
 
 def put(path: Path, text: str) -> bool:
-    """Whether the file was written, beside its place and renamed; not where it already says so."""
+    """Writes a file beside its place and renames it, unless it already has this text; returns
+    whether it was written."""
     content = text.encode()
     try:
         if path.stat().st_size == len(content) and path.read_bytes() == content:
@@ -98,7 +99,7 @@ def shares(count: int) -> Iterator[range]:
 
 
 def build(site: Site, out: Path) -> tuple[int, int]:
-    """How many files were written, and how many the site has."""
+    """Returns how many files were written, and how many the site has."""
     global shared
     pages = pages_of(site, out)
     shared = site, pages, out

@@ -18,11 +18,12 @@ from holdfast_report.trends import Band, band_of
 from holdfast_report.units import percent, readable
 
 FIGURES = 6
-FEWEST = 2  # what stands still is a row, but a page without a figure is a poor one
+FEWEST = 2  # unchanged series are rows, but a page needs some figures
 
 
 def rank(site: Site, column: Column) -> tuple[object, ...]:
-    """What is not well and what changed its level lately, then the usual order of metrics."""
+    """A sort key: series that are not well or changed their level lately, then the usual order
+    of metrics."""
     changes = site.levels.changes.get(column.key, [])
     blocking = len(column.at) - 1 in column.alarms
     drift = site.levels.drifts.get(column.key)
@@ -40,7 +41,7 @@ def rank(site: Site, column: Column) -> tuple[object, ...]:
 
 
 def band(site: Site, column: Column) -> Band | None:
-    """What is accepted, where it is near enough to be drawn: within half of what was measured."""
+    """The accepted band, if it is near enough to be drawn: within half of what was measured."""
     device_class, case, variant, metric = column.key
     found = band_of(None, site.accepted.get((device_class, f"{case}|{variant}|{metric}")))
     low, high = min(column.values), max(column.values)
@@ -58,7 +59,8 @@ def value_of(number: float) -> float | int:
 
 
 def processors_of(archive: Archive, column: Column) -> list[str]:
-    """Of each value, by whose side another one's says little; nothing where all are of one."""
+    """The processor of each value, because values of different ones compare badly; empty if all
+    are of one."""
     suite = column.case.partition("/")[0]
     found = [
         archive.runs[column.device_class, at].parts[suite].facts.get("processor", "") for at in column.at
@@ -114,7 +116,7 @@ def data_of(site: Site, drawn: list[Column]) -> Any:
 
 
 def told(commit: Commit) -> str:
-    """Beside its hash and date."""
+    """The text beside a commit's hash and date."""
     subject = (commit.subject or "")[:72] if commit.committed else ""
     branch = f"branch {commit.branch}" if commit.branch else ""
     return ", ".join(filter(None, (subject, branch)))

@@ -20,7 +20,7 @@ def dense(data: Any) -> str:
 
 
 def steps(column: Column, commits: int) -> list[list[float | int | None]]:
-    """For each file [place, value, ...]: where the value becomes another; null where none is."""
+    """For each file [place, value, ...] where the value changes; null where there is none."""
     known = dict(zip(column.at, column.values, strict=True))  # the last run of a commit counts
     chunks = []
     for start in range(0, commits, CHUNK):

@@ -48,7 +48,7 @@ class Limits:
 
 
 def scale_of(ticks: Sequence[float], unit: str) -> tuple[float, str]:
-    """What the ticks are divided by, and the unit that they then have."""
+    """The divisor of the ticks, and the unit that they then have."""
     largest = max(abs(tick) for tick in ticks)
     if not largest:
         return 1.0, unit if unit != "1" else ""
@@ -63,7 +63,7 @@ def scale_of(ticks: Sequence[float], unit: str) -> tuple[float, str]:
 
 
 def labels_of(ticks: Sequence[float], unit: str) -> list[str]:
-    """In one unit, with as many digits as it takes to tell them apart."""
+    """Labels in one unit, with as many digits as distinguish them."""
     scale, name = scale_of(ticks, unit)
     for digits in range(3, 12):
         texts = [plain(tick / scale, digits) for tick in ticks]
@@ -84,8 +84,8 @@ def whole(column: Column) -> bool:
 
 
 def limits_of(column: Column, band: Band | None) -> Limits:
-    """What varies gets the room that a change of a tenth would need, so that noise does not look
-    like news; a count that changed by one is news. Rounded, so that frames are shared."""
+    """A varying series gets room for a change of a tenth, so that noise does not look like news;
+    a count that changed by one is news. Rounded, so that frames are shared."""
     shown = [min(column.values), max(column.values), *((band.low, band.high) if band else ())]
     low, high = drawable(min(shown)), drawable(max(shown))
     if low == high == 0:
@@ -101,7 +101,7 @@ def limits_of(column: Column, band: Band | None) -> Limits:
 
 @cache
 def version() -> str:
-    """Of what draws frames: those of another are drawn again."""
+    """A hash of the code that draws frames: frames of another version are drawn again."""
     sources = [Path(__file__), Path(drawing.__file__), Path(slimming.__file__)]
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
@@ -179,7 +179,7 @@ def dots(plane: Plane, at: Sequence[int], values: Sequence[float]) -> str:
 
 
 def name_of_commit(commit: Commit) -> tuple[str, float]:
-    """As it stands below the axis, and the points that it needs."""
+    """A commit's name below the axis, and its width in points."""
     if commit.committed:
         return commit.short[:7], LABEL
     return f"content {commit.short[:7]}", CONTENT * LABEL
@@ -191,8 +191,8 @@ def how_much(change: Change) -> str:
 
 
 def labelled(plane: Plane, changes: Sequence[Change], archive: Archive, link: str | None) -> str:
-    """How much, above a change, and the commit below it; where labels would touch, the larger
-    change has one."""
+    """Writes the size above each change, and its commit below; if labels would touch, the larger
+    change keeps its label."""
     taken: list[tuple[float, float]] = []  # middle and width
     texts = []
     for change in sorted(changes, key=lambda one: -abs(one.change)):

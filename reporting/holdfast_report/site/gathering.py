@@ -11,7 +11,7 @@ from holdfast_report.units import unit_of
 
 
 class Gathering:
-    """Until archive() is told the order, commits are told apart by their numbers here."""
+    """Until archive() gets their order, commits are identified by their numbers here."""
 
     def __init__(self, aliases: Mapping[str, str]) -> None:
         self.aliases = aliases

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `holdfast trend` finds in a store, held together with its commits: levels, the commits that
+"""What `holdfast trend` finds in a store, combined with its commits: levels, the commits that
 changed them, drifts."""
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ class Drift:
 
 @dataclass(frozen=True)
 class Creep:
-    """Several small changes in one direction, none of which is most of what they add up to."""
+    """Several small changes in one direction, none of which is most of their sum."""
 
     key: Key
     steps: list[Change]
@@ -51,8 +51,8 @@ class Creep:
 
     @property
     def stretches(self) -> list[tuple[float, float]]:
-        """From which level to which: one pair as long as each step begins where the one before
-        ended, and another where something else, as a new environment, lies between."""
+        """Pairs of start and end level: one while each step begins where the one before ended,
+        and another after a gap, such as a new environment."""
         found: list[tuple[float, float]] = []
         for step in self.steps:
             if found and found[-1][1] == step.before:
@@ -93,13 +93,13 @@ class Levels:
 
     @property
     def stepped(self) -> list[Drift]:
-        """What drifted and did not creep: larger steps brought it. The farthest first."""
+        """Drifts that came in larger steps instead of creeping, the farthest first."""
         found = [drift for key, drift in self.drifts.items() if key not in self.creeps]
         return sorted(found, key=lambda one: (not one.worse, -abs(one.change), one.key))
 
     @cached_property
     def steps(self) -> list[tuple[int, list[Change]]]:
-        """As by_commit, without what is part of a creep."""
+        """by_commit without changes that are part of a creep."""
         found = []
         for at, changes in self.by_commit:
             kept = [
@@ -113,7 +113,7 @@ class Levels:
 
     @cached_property
     def by_commit(self) -> list[tuple[int, list[Change]]]:
-        """The newest commit first, and what it moved most first."""
+        """Changes by commit, the newest commit first, and its largest change first."""
         found: dict[int, list[Change]] = {}
         for changes in self.changes.values():
             for change in changes:
@@ -139,7 +139,7 @@ def is_worse(metric: str, change: float, better: Mapping[str, str]) -> bool | No
 
 
 def levels_of(trend: Trend, archive: Archive, better: Mapping[str, str]) -> Levels:
-    """What names a commit that came into the store after the archive was read is left out."""
+    """Leaves out what refers to a commit that was added after the archive was read."""
     found = Levels()
     place = archive.position
     at = {

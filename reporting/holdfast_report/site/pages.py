@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages that there is one of each: overview, commits, a class, a run."""
+"""The pages apart from those of cases: overview, commits, a class, a run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -102,7 +102,7 @@ def badge(archive: Archive) -> str:
 
 
 def elsewhere(archive: Archive, device_class: str) -> list[str]:
-    """Of which suites an older verdict stands for the class."""
+    """The suites whose verdict for the class is from an older commit."""
     return [
         f"{suite}, last at {commit.called}, {commit.date}"
         for suite, commit in archive.older(device_class)
@@ -193,7 +193,7 @@ def case_row(site: Site, case: str) -> dict[str, Any]:
 
 
 def left(archive: Archive, columns: Sequence[Column]) -> str:
-    """Of a case that the newest runs lack where it was last."""
+    """Where a case that the newest runs lack was last measured."""
     places = [archive.left_at(column) for column in columns]
     known = [place for place in places if place is not None]
     if len(known) < len(places):

@@ -62,7 +62,7 @@ def gather(store: Path, baselines: Path | None) -> Gathering:
 
 
 def subjects_in(store: Path) -> dict[str, str]:
-    """What the commits of a store say they do; of an older store nothing."""
+    """The subjects of a store's commits; none in an older store."""
     found = {}
     with stored(store, "*/*.ndjson") as paths:
         for path in paths:

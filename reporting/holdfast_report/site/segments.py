@@ -98,7 +98,7 @@ def facts_of(env: dict[str, Any]) -> dict[str, str]:
 
 
 class Segment:
-    """What a line means depends on those before it."""
+    """A segment that is read line by line: what a line means depends on those before it."""
 
     def __init__(self, gathering: Gathering) -> None:
         self.gathering = gathering
@@ -200,7 +200,7 @@ class Segment:
 
 
 def blocking_in(run: Run) -> set[int]:
-    """Numbers of series."""
+    """The numbers of the series that block."""
     if run.verdict is None or run.blocks:
         return inside(run.blocks) if run.verdict else set()
     # A store that was rewritten says the verdicts only.

@@ -56,8 +56,8 @@ def tone_of(worse: bool | None) -> tuple[str, str]:
 
 
 def behind(change: Change, archive: Archive) -> Commit | None:
-    """The commit that the change lies behind, where it is not the parent of the one that has it:
-    a commit between them that was not measured may have brought it as well."""
+    """The last measured commit before the change, if it is not the parent: a commit between them
+    that was not measured may have brought the change."""
     commit, last = archive.commits[change.at], archive.commits[change.behind]
     return None if commit.parent == last.name else last
 
@@ -104,7 +104,7 @@ def summary(changes: Sequence[Change]) -> str:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """An environment that became another."""
+    """A change of the environment."""
 
     address: str
     run_address: str

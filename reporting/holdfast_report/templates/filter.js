@@ -16,23 +16,23 @@ for (const input of document.querySelectorAll("input[data-filter]")) {
     rows.forEach((row, index) => {
       row.hidden = !words.every((word) => texts[index].includes(word));
       count += row.hidden ? 0 : 1;
-      // What is found in a folded section is shown.
+      // A folded section with a match is opened.
       for (let fold = row.parentElement.closest("details"); fold && words.length && !row.hidden; fold = fold.parentElement.closest("details")) fold.open = true;
     });
     for (const part of parts) part.hidden = words.length > 0 && !part.querySelector("[data-name]:not([hidden])");
     said.textContent = words.length ? `${count} of ${rows.length}` : "";
   };
   const apply = () => {
-    if (input.value) document.dispatchEvent(new Event("unfold"));  // what is folded may hold a word, too
+    if (input.value) document.dispatchEvent(new Event("unfold"));  // folded parts may hold a word, too
     hide();
   };
-  // The address of a case shows what the page says of it.
+  // A case's address filters the page by the case.
   const recall = () => {
     const named = location.hash.startsWith("#case-") && document.getElementById(location.hash.slice(1));
     if (!named || !named.dataset.case) return;
     input.value = named.dataset.case;
     apply();
-    // After the browser's own way to the case's row: with the next frame, or where none is drawn soon.
+    // After the browser has scrolled to the case's row: in the next frame, or soon if none is drawn.
     const top = () => scrollTo(0, 0);
     requestAnimationFrame(top);
     setTimeout(top, 100);

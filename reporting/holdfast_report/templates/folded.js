@@ -36,7 +36,7 @@
         if (kind === "branch") cell.style.setProperty("--depth", number);
       });
     }
-    // On a phone a row of many numbers stands as lines, each with its name; its roles keep it a table for a reader's ear.
+    // On a phone a row of many numbers stands as lines, each with its name; its roles keep it a table for screen readers.
     if (head.length > FEW)
       for (const [kind, role] of [["table", "table"], ["thead, tbody", "rowgroup"], ["tr", "row"], ["th", "columnheader"], ["td", "cell"]])
         (kind === "table" ? [table] : table.querySelectorAll(kind)).forEach((one) => {
@@ -62,7 +62,7 @@
     if (laid) tell();
   };
   document.addEventListener("toggle", (event) => { if (event.target.open) fill(event.target); }, true);
-  // Who looks through the whole page asks for all of its pieces.
+  // A search through the whole page asks for all pieces.
   document.addEventListener("unfold", () => { if (said && layAll(document, () => true)) tell(); });
   const packed = Uint8Array.from(atob(block.textContent), (letter) => letter.charCodeAt(0));
   const read = async () => {

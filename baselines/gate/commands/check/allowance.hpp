@@ -7,8 +7,8 @@
 
 namespace holdfast::gate {
 
-// How many of `most` each part has that wants so many: all alike, and what one does not want the
-// others have.
+// How many of `most` comparisons each part gets: equal shares, and what one part does not want goes
+// to the others.
 std::vector<std::size_t> shares(std::size_t most, const std::vector<std::size_t>& wanted);
 
 }  // namespace holdfast::gate

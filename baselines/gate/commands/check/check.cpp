@@ -33,7 +33,7 @@ void add(const PartVerdict::Gating& part, PartVerdict::Gating& all) {
   all.unheld += part.unheld;
 }
 
-// What passed without being held against anything did not do well.
+// Values that passed without being compared with anything make the verdict less than "well".
 void tell_unheld(const PartVerdict::Gating& counts, const PartVerdict::Gating& times,
                  Verdict& verdict) {
   if (counts.all + times.all == 0) verdict.caveats.push_back("nothing that gates was measured");
@@ -44,7 +44,7 @@ void tell_unheld(const PartVerdict::Gating& counts, const PartVerdict::Gating& t
                          : text(unheld, " of ", counts.all + times.all, " values not gated here"));
 }
 
-// What nobody asked for did not do well either.
+// So do values that were not requested; their number by metric.
 using Unrequested = std::map<std::string, std::size_t>;
 
 void tell_unrequested(const Unrequested& unrequested, Verdict& verdict) {
@@ -70,7 +70,7 @@ std::size_t count_present(const Root& root) {
                     [](const MeasuredPart& part) { return !part.no_device(); }));
 }
 
-// Not where the device executes nothing, so that its counts are exact.
+// Whether a part can be compared: a dry device executes nothing, and its counts are exact.
 bool is_compared(const MeasuredPart& part) {
   return !part.no_device() && device_kind(part.results.env.device_name) != "cuda-dry";
 }
@@ -99,7 +99,7 @@ Part loaded(const CheckRequest& request, const Root& root, const CheckState& sta
   return part;
 }
 
-// How many comparisons each part may make of those that the policy allows a check.
+// How many comparisons each part may make, of those that the policy allows for one check.
 std::vector<std::size_t> shares_of(const CheckRequest& request, const Root& root,
                                    const CheckState& state,
                                    const std::optional<ConfirmPlan>& plan) {
@@ -125,7 +125,7 @@ SecondOpinion second_opinion(const std::optional<ConfirmPlan>& plan, const Part&
   };
 }
 
-// The parts of a root, judged one by one, and what they come to.
+// Judges the parts of a root one by one and collects the verdict.
 class Checking {
  public:
   Checking(const CheckRequest& request, const Root& root, const CheckState& state,
@@ -135,7 +135,7 @@ class Checking {
       refuse_other_content(request_, measured, verdict());
   }
 
-  // What the parts before it did not need of their comparisons it has beside its own.
+  // A part also gets the comparisons that earlier parts did not need.
   void judge(const MeasuredPart& measured, std::size_t comparisons) {
     if (measured.no_device()) {
       tell_absent(measured.results);

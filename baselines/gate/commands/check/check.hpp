@@ -27,7 +27,7 @@ struct CheckRequest {
   double confirm_budget_seconds = 60;                 // for each case
   double confirm_unit_seconds = 0.3;                  // of samples, from each pair of processes
   RootOptions root = {};
-  bool any_content = false;  // results of another content than the lists' build are looked at
+  bool any_content = false;  // also judge results of another content than the lists' build
   std::vector<std::string> expect = {};  // SUITE:DEVICE parts that must be there
   std::string today = {};                // YYYY-MM-DD; by default the clock's
   bool asks_what_may_be_accepted = false;
@@ -39,8 +39,7 @@ struct CheckRequest {
 struct Checked {
   Verdict verdict = {};
   std::string patch = {};  // what accepting the measurement would change in the baselines
-  // Of the parts that `baseline accept` takes as they are, the places of their baselines; only
-  // where the request asks.
+  // The baselines' places of parts that `baseline accept` takes as they are; only if requested.
   std::set<std::string> acceptable = {};
 };
 

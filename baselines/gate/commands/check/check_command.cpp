@@ -26,16 +26,16 @@ void write_verdict(const fs::path& root, const Checked& checked) {
     write_file(patch, checked.patch, Sync::no);
   } else {
     std::error_code problem;
-    fs::remove(patch, problem);  // an older check's, which no longer holds
+    fs::remove(patch, problem);  // of an older check; it no longer holds
   }
 }
 
-// What stopped the check takes the place of an older verdict, which no longer holds.
+// Writes what stopped the check in place of an older verdict, which no longer holds.
 void write_refusal(const fs::path& root, Fault fault, const std::string& sentence) {
   try {
     write_verdict(root, {.verdict = {.exit = exit_code(fault), .notes = {sentence}}});
   } catch (const Error&) {
-    return;  // the first complaint is the one to tell
+    return;  // only the first error is reported
   }
 }
 
@@ -63,7 +63,7 @@ CheckRequest parse_request(const Options& options) {
   return request;
 }
 
-// Said of a run that nothing is proposed for, too, which reads neither.
+// Checks both folders even if nothing is proposed and neither is read.
 void refuse_what_is_no_folder(const CheckRequest& request) {
   std::error_code ignored;
   if (!request.store.empty() && std::filesystem::exists(request.store, ignored) &&
@@ -85,7 +85,7 @@ bool runs_on_github() {
 int check_verb(const Options& options) {
   const CheckRequest request = parse_request(options);
   if (request.confirm) catch_interruptions();
-  // What a folder holds that was given by slip is not this check's to replace or to add to.
+  // A folder that was given by mistake is neither overwritten nor added to.
   const bool keeps = request.whole() && is_results_root(request.directory);
   Checked checked;
   try {
@@ -99,7 +99,7 @@ int check_verb(const Options& options) {
     if (keeps) write_refusal(request.directory, Fault::bad_input, error.what());
     throw;
   }
-  if (keeps) write_verdict(request.directory, checked);  // what is printed may find no reader
+  if (keeps) write_verdict(request.directory, checked);  // first, because printing may fail
   print(checked.verdict, printing(), std::cout);
   if (options.has("annotations") || runs_on_github())
     std::cout << github_annotations(checked.verdict,

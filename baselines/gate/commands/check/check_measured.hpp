@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether what was measured is all that a check should see, and of the build that it speaks for.
+// Whether the results are complete and belong to the build that they are checked for.
 #pragma once
 
 #include "gate/base/error.hpp"
@@ -7,31 +7,33 @@
 
 namespace holdfast::gate {
 
-// What measures a suite into the results that are checked.
+// The command that measures a suite into the checked results.
 std::string measure_command(const CheckRequest& request, const std::string& suite,
                             const std::string& device);
 
 // Why a part does not stand for the whole gate; empty where it does.
 std::string shortcoming(const Results& results);
 
-// Once each.
+// Adds a caveat, once.
 void add_caveat(const std::string& caveat, Verdict& verdict);
 
 bool is_of_build(const CheckRequest& request, const Results& results);
 
-// The results are of the build whose lists they are held against, or say nothing about it.
+// Throws for results of another content than the lists' build; with `any_content` it notes them.
 void refuse_other_content(const CheckRequest& request, const MeasuredPart& part, Verdict& verdict);
 
-// Of the whole build: what a verdict says nothing about, because nobody measured it.
+// Reports, for the whole build, what the verdict does not cover because nobody measured it.
 void tell_unmeasured(const CheckRequest& request, const Root& root, Verdict& verdict);
 
-// What was measured in turn with a base that fell, and is held against nothing of its hour.
+// Reports what the base failed to measure, so that it has nothing of the same hour to be compared
+// with.
 void tell_lost_by_base(const Part& part, Verdict& verdict);
 
-// Parts that somebody said must be there, and be whole.
+// Parts named by --expect must be there, and be complete.
 void look_for_expected(const CheckRequest& request, const Root& root, Verdict& verdict);
 
-// A GPU's part is excused where the machine has no GPU, and there alone.
+// The error for a root without results. Only on a machine without a GPU is a missing GPU part
+// excused.
 Error nothing_there(const CheckRequest& request);
 
 }  // namespace holdfast::gate

@@ -36,7 +36,7 @@ void expect(const fs::path& file) {
                    file.string()));
 }
 
-// A policy without one of its files is laxer, and aliases without theirs lose entries.
+// A policy that lacks a file is laxer, and without aliases.json entries are lost.
 void expect_tracked(const CheckRequest& request) {
   for (const fs::path place : tracked_files(request.baselines))
     if (place == "aliases.json") expect(request.baselines / place);
@@ -50,7 +50,7 @@ void tell_no_policy(Verdict& verdict) {
   verdict.caveats.push_back("by this change's own rules alone");
 }
 
-// Nothing is judged of a part that ought to be.
+// Adds a row for a part that should be judged and is not.
 void miss(const std::string& place, const std::string& because, const std::string& next,
           Verdict& verdict) {
   Row row{.case_id = fs::path(place).stem(),
@@ -101,7 +101,7 @@ CheckState::CheckState(const CheckRequest& request, const Root& root)
   changes_ = changes_since(*base_, change);
 }
 
-// All at once, so that no change of the store comes in between.
+// Reads all copies at once, so that the store cannot change in between.
 void CheckState::read_copies(const Root& root) {
   for (const MeasuredPart& part : root.parts) {
     if (part.no_device()) continue;
@@ -203,7 +203,7 @@ void CheckState::tell(Verdict& verdict) const {
   }
   if (base_ && !base_->policy) tell_no_policy(verdict);
   if (base_) tell_unknown(verdict);
-  // Of parts that are not judged; the others tell it themselves.
+  // Parts that are not judged; the others report this themselves.
   if (!request_.whole()) return;
   for (const auto& [place, because] : lost_)
     if (!tools_.contains(place))
@@ -211,9 +211,9 @@ void CheckState::tell(Verdict& verdict) const {
   if (base_) tell_unmeasured(verdict);
 }
 
-// A suite whose baselines are older than what they tell of limits and bounded metrics is excused.
+// A suite is excused if its baselines are too old to list limits and bounded metrics.
 void CheckState::tell_unknown(Verdict& verdict) const {
-  std::set<std::string> known, measured;  // suites that the merge base knows limits or values of
+  std::set<std::string> known, measured;  // suites whose limits or values the merge base knows
   for (const auto& [place, baseline] : base_->baselines) {
     if (!baseline.limits.empty()) known.insert(fs::path(place).stem());
     if (!tools_.contains(place)) continue;
@@ -230,9 +230,9 @@ void CheckState::tell_unknown(Verdict& verdict) const {
                "baseline of the merge base tells, and one that is accepted anew does"));
 }
 
-// A suite that is measured on a device no more is held against nothing there, which a word in its
-// CMakeLists.txt does. Which hosts and GPUs there are is the machine's business; compiling for one
-// takes none.
+// A suite that is no longer measured on a device is not judged there, and one word in its
+// CMakeLists.txt does that. Which hosts and GPUs exist depends on the machine; compiling for a GPU
+// needs none.
 void CheckState::tell_unmeasured(Verdict& verdict) const {
   std::map<std::string, std::vector<std::string>> by_class;  // suites that nobody compiled
   for (const auto& [place, baseline] : base_->baselines) {

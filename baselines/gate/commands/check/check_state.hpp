@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a check is held against: the working copy's policy, aliases and baselines or, where a merge
-// base is named, those of before the change.
+// What a check compares with: the policy, aliases and baselines of the working copy or, if a merge
+// base is named, those from before the change.
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@ namespace holdfast::gate {
 
 class CheckState {
  public:
-  // Throws for what is not as its place says, and Error(incomplete) for a policy or aliases that
-  // git's index has and the working copy has not.
+  // Throws for a file that does not match its place, and Error(incomplete) for a policy or aliases
+  // that are in git's index but not in the working copy.
   CheckState(const CheckRequest& request, const Root& root);
 
   const Policy& own_policy() const { return own_; }  // of the working copy
-  const Policy& policy() const { return policy_; }   // that judges
+  const Policy& policy() const { return policy_; }   // the one that judges
   const Aliases& aliases() const { return aliases_; }
 
   // The accepted state to judge against, and the working copy's where they differ.
@@ -30,7 +30,7 @@ class CheckState {
   // The bytes of a baseline file of the working copy; none where it has no such file.
   std::string bytes_of(const std::string& place) const;
 
-  // What the change does to what judges it, and the baseline files that ought to be there.
+  // Reports what the change does to the rules that judge it, and baseline files that are missing.
   void tell(Verdict& verdict) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real `holdfast check` on a change whose list has a metric no more that nothing but a bound
-// holds: no accepted value is there to be missed.
+// The real `holdfast check` on a change whose list drops a metric that only a bound judges: no
+// accepted value shows that it is missing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ TEST_F(DroppedBound, IsAcceptedWhereThePolicySaysWhyItIsGone) {
   EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED"), HasSubstr("a sum has no floor")));
 }
 
-// No part misses it that was not measured.
+// A part that was not measured does not report it missing.
 TEST_F(DroppedBound, OfAClassThatNobodyMeasuredIsALoosening) {
   drop();
   std::filesystem::remove(result_path(host_));
@@ -85,7 +85,7 @@ TEST_F(DroppedBound, OfAClassThatNobodyMeasuredIsALoosening) {
                                  "bounds of floor_fraction -> listed no more"));
 }
 
-// Change by change: the first forgets the name, the next one the metric.
+// In two changes: the first removes the name, the next one the metric.
 TEST_F(DroppedBound, IsNotMadeReadyByAChangeBefore) {
   edit(host_, [](Baseline& edited) { edited.bounded->erase(dropped); });
   EXPECT_EQ(judge(), 1) << output_ << complaints_;
@@ -102,7 +102,7 @@ TEST_F(DroppedBound, IsToldNotToBeKnownWhereNoBaselineSaysWhatHadBounds) {
   EXPECT_THAT(output_, HasSubstr("whether metrics that have bounds alone are gone"));
 }
 
-// Nobody measured hosts here, and no run there would miss the case.
+// Hosts are not measured here, and no run on one would report the case as missing.
 TEST_F(DroppedBound, AWholeDeviceThatACaseDropsIsALoosening) {
   listed_.cases.back().devices.erase("host");
   store_as_listed(toy::dry(), listed_);
@@ -115,7 +115,7 @@ TEST_F(DroppedBound, AWholeDeviceThatACaseDropsIsALoosening) {
                     HasSubstr("toy/sum/n:64/f64 on host-x86_64-v4-2t of AuthenticAMD-26-2: ")));
 }
 
-// No accepted value of it is there to be missed.
+// It has no accepted value whose absence would show.
 TEST_F(DroppedBound, ThatWasTheCasesLastIsMissingWhereTheCaseMovesToAnotherTier) {
   edit(host_, [](Baseline& edited) {
     const auto is_of_dropped = [](const auto& entry) { return entry.first.starts_with(dropped); };

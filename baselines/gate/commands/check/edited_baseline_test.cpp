@@ -32,7 +32,7 @@ TEST_F(EditedBaseline, AValueThatTheChangeTakesOutBlocksUntilItSaysWhy) {
   EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED"), HasSubstr("the step does it now")));
 }
 
-// No part misses it that was not measured.
+// A part that was not measured does not report it missing.
 TEST_F(EditedBaseline, AMetricThatASuiteHasNoMoreIsALooseningForAClassThatNobodyMeasured) {
   List listed = toy::list();
   for (ListedCase& one : listed.cases) std::erase(one.devices["host"], "time_s");
@@ -99,7 +99,7 @@ TEST_F(EditedBaseline, AReasonThatAProcessorsValuesHadBeforeIsAnOldOne) {
   EXPECT_THAT(output_, HasSubstr("LOOSENED  accepted value of peak_bytes"));
 }
 
-// Change by change: the first edits what nobody measures, the next one profits.
+// In two changes: the first edits what nobody measures, the next one profits.
 TEST_F(EditedBaseline, AWorseValueThatIsMeasuredAsBeforeNeedsAReason) {
   const auto worse = [](const char* why) {
     return [why](Baseline& edited) {
@@ -141,7 +141,7 @@ TEST_F(EditedBaseline, AWiderSpreadAndALowerAnchorNeedAReason) {
                     HasSubstr("LOOSENED  accepted limit of speedup")));
 }
 
-// Each change of those stays below the doubled limit that chance may bring.
+// Each change stays below the doubled limit that chance may cause.
 TEST_F(EditedBaseline, ASpreadThatNoRunShowsNeedsAReason) {
   accepted(toy::host());
   begin();

@@ -110,7 +110,7 @@ TEST_F(LaxerOracle, IsNotHiddenByAnErrorBelowZero) {
   expect_complaint(judge(), 2, HasSubstr("'error' is a distance, and not negative"));
 }
 
-// Change by change: the first edits what is accepted, the next one the oracle.
+// In two changes: the first edits what is accepted, the next one the oracle.
 TEST_F(LaxerOracle, IsNotMadeReadyByAChangeBefore) {
   edit([](Baseline& edited) { edited.limits.at("toy/step/n:64/f64").value = 1.; });
   EXPECT_EQ(judge(), 1) << output_;
@@ -122,7 +122,7 @@ TEST_F(LaxerOracle, IsNotMadeReadyByAChangeBefore) {
               HasSubstr("2 cases such as toy/step/n:64/f64: 1e-12 -> kept in no baseline"));
 }
 
-// A class that nobody accepted since keeps a laxer limit of before.
+// A class without an acceptance since keeps an older, laxer limit.
 TEST_F(LaxerOracle, IsALooseningWhereAnotherClassWasNeverAcceptedAsStrictly) {
   edit(toy::host(), [](Baseline& edited) {
     Entry& limit = edited.limits.at("toy/step/n:64/f64");

@@ -14,7 +14,7 @@
 namespace holdfast::gate {
 namespace {
 
-// The change of the working copy's baseline file that makes it `proposed`.
+// The patch that turns the working copy's baseline file into `proposed`.
 std::string patch_to(const CheckRequest& request, const CheckState& state, const Part& part,
                      const Baseline& proposed) {
   const std::string relative = baseline_file(part.results.env.device_class, part.results.suite);
@@ -22,7 +22,7 @@ std::string patch_to(const CheckRequest& request, const CheckState& state, const
                       state.bytes_of(relative), baseline_text(proposed));
 }
 
-// Of the working copy, whichever judges.
+// The working copy's baseline, whichever one judges.
 const std::optional<Baseline>& accepted_here(const CheckRequest& request, const Part& part) {
   return request.baseline_ref ? part.proposed : part.baseline;
 }

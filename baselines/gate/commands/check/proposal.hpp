@@ -11,13 +11,13 @@
 
 namespace holdfast::gate {
 
-// Whether `baseline accept` would take the part, given a reason; decided when it is first asked.
-// What it refers to must outlive it.
+// Whether `baseline accept` would take the part, given a reason; decided on the first call. The
+// arguments must outlive it.
 std::function<bool()> acceptance(const CheckRequest& request, const CheckState& state,
                                  const Part& part);
 
-// Where the part fails, all that accepting it would change; else what became better for good, which
-// the rows and notes of `found` tell. Empty where the measurement could not be accepted.
+// If the part fails, all that accepting it would change; else its lasting improvements, which the
+// rows and notes of `found` mention. Empty if the measurement cannot be accepted.
 std::string proposed_patch(const CheckRequest& request, const CheckState& state, const Part& part,
                            PartVerdict& found);
 

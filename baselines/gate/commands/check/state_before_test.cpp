@@ -115,7 +115,7 @@ TEST_F(StateBefore, ARepositoryThatGitDoesNotReadHidesNothing) {
   expect_complaint(check(), 3, AllOf(HasSubstr("git cannot list"), HasSubstr("safe.directory")));
 }
 
-// As git's hooks find it in their environment.
+// As git sets the environment of its hooks.
 TEST_F(StateBefore, IsThatOfTheRepositoryAroundWhateverOneAHookNames) {
   one_more_launch();
   for (const auto& [name, value] : {std::pair("GIT_DIR", folder_.path() / ".git"),

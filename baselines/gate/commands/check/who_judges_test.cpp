@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real `holdfast check --baseline-ref`: a change is judged by the rules that it found, and what
-// it does to them is told.
+// The real `holdfast check --baseline-ref`: a change is judged by the rules that it found, and its
+// changes to them are reported.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -163,7 +163,7 @@ TEST_F(WhoJudges, ATighterRuleHoldsAtOnce) {
   EXPECT_THAT(output_, HasSubstr("is 4, above the bound of 3"));
 }
 
-// Nothing of such a metric is accepted, and no rule need be about it.
+// Such a metric has no accepted value and need not have a rule.
 TEST_F(WhoJudges, WhatNoHardwareAllowsTheMergeBaseSays) {
   Results now = toy::dry();
   List listed = toy::list();

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether it holds a time or a ratio of these results against a base.
+// Whether the row compares a time or a ratio of these results with a base.
 bool is_beside(const CaseResult& result, const Row& row) {
   const std::vector<NamedMetric> all = named_metrics(result);
   const NamedMetric* found = find_measured(all, row.variant, row.metric);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the gate says of a results folder whose cases are explained.
+// The gate's verdict on a results folder whose cases are explained.
 #pragma once
 
 #include <filesystem>
@@ -18,19 +18,19 @@ struct Judged {
   std::vector<Row> rows = {};
   std::vector<std::string> notes = {};
   std::set<std::string> acceptable = {};  // as Checked has it
-  bool about_all = false;  // the notes are of the judging itself, not of single parts
+  bool about_all = false;                 // the notes concern the judging itself, not single parts
 };
 
-// The verdict on the folder as it is now; where it cannot be judged here (another build's, no
-// policy), as it was when it was judged.
+// The verdict on the folder now or, if it cannot be judged here (another build, no policy), the one
+// stored with it.
 Judged judge(const CheckRequest& request);
 
-// Adds what was held against a base, which stands in the folder's verdict alone: judged again,
-// without that build, a time is held against what was accepted.
+// Adds the rows that compare with a base, which only the folder's verdict has: judged again without
+// that build, a time is compared with the accepted one.
 void keep_rows_beside(const std::filesystem::path& directory, const Results& results,
                       const CaseResult& result, Judged& judged);
 
-// Whether no number of a row that was written down is of other results than these.
+// Whether every number of a stored row is of these results.
 bool is_about(const CaseResult& result, const Row& row);
 
 }  // namespace holdfast::gate

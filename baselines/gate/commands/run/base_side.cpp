@@ -19,7 +19,7 @@ List list_of_base(const std::string& bytes) {
   return parse_list(Document("the base's --list=json", bytes));
 }
 
-// Of the cases that both builds list, under whichever name.
+// The base's task, for the cases that both builds list, under whichever name.
 SuiteTask task_of_base(SuiteTask task, const fs::path& binary, const Plan& plan) {
   const List own = list_of_base(list_of(binary, {}));
   task.names = former_names(own, plan.aliases);
@@ -61,7 +61,7 @@ void run_beside(const fs::path& base, SuiteTask head, const Plan& plan, Progress
   const Builds builds({.binary = base}, {.binary = head.binary});
   head.wisdom = head.folder / "wisdom";
   for (auto* seconds : {&head.budget_seconds, &head.bent_budget_seconds})
-    if (*seconds) **seconds *= 2;  // of both
+    if (*seconds) **seconds *= 2;  // for both builds
   SuiteTask of_base = task_of_base(head, base, plan);
   of_base.binary = builds.base().binary;
   head.binary = builds.head().binary;

@@ -13,21 +13,21 @@
 
 namespace holdfast::gate {
 
-// The base's suite of that name; empty, with a word, where it has none, and where nobody asked.
+// The base's suite of that name; empty if no base was asked for or, with a message, if it has none.
 std::optional<std::filesystem::path> suite_beside(const Plan& plan, const std::string& suite,
                                                   Progress& progress);
 
-// From paths of one length, with plans of one Fourier transform: the processes of both in turn, of
-// the base's those cases that both builds list.
+// Runs processes of both builds in turn, from paths of one length and with the same Fourier plans;
+// of the base only cases that both builds list.
 void run_beside(const std::filesystem::path& base, SuiteTask head, const Plan& plan,
                 Progress& progress, Sides& sides);
 
-// One of an older run does not stay.
+// Removes the base side of an older run.
 void withdraw_base(const std::filesystem::path& folder, const std::string& suite);
 
-// Writes <folder>/base/<suite>.json of the run that `head` tells, its cases under their present
-// names, with the list of `binary` as that is; returns the content that it was built from, and
-// nothing, with a word, where all its cases were lost.
+// Writes <folder>/base/<suite>.json of the run that `head` describes, its cases under their present
+// names, with the list of `binary` unchanged; returns the content that it was built from, or
+// nothing, with a message, if all its cases were lost.
 std::optional<std::string> keep_base(const std::filesystem::path& binary, const Sides& sides,
                                      const Plan& plan, const Results& head,
                                      const std::function<void(Quality&)>& add_machine,

@@ -39,12 +39,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double slowness_of_valgrind = 10;  // of a whole suite, whose steps alone are counted
+constexpr double slowness_of_valgrind = 10;  // for a whole suite, of which only steps are counted
 constexpr double longest_counting_seconds = 300;
 constexpr const char* interrupted_before =
     "the run was interrupted before it came to this case; the same command with --resume goes on";
 
-// Where no process came far enough to say what it ran on.
+// The environment if no process came far enough to report it.
 Environment assumed_environment(const std::string& device) {
   std::string device_class = device == "host" ? host_class() : device;
   std::replace(device_class.begin(), device_class.end(), ':', '-');
@@ -71,7 +71,7 @@ Run describe_run(const fs::path& binary, const Plan& plan) {
   return run;
 }
 
-// What the suite says that it has, and what of it the plan asks for.
+// The suite's list, and the cases of it that the plan asks for.
 struct Listed {
   std::string suite;
   std::string bytes = {};
@@ -79,8 +79,8 @@ struct Listed {
   std::vector<ListedCase> cases = {};
 };
 
-// One sentence for a suite that has nothing for the device, another where tier or filter leave
-// none.
+// Distinguishes a suite that has nothing for the device from one of which tier or filter leave
+// nothing.
 [[noreturn]] void refuse_empty(const List& list, const std::string& suite, const Plan& plan) {
   if (!expected_cases(list, plan.device, "full", std::nullopt).empty())
     throw Error(
@@ -105,7 +105,7 @@ Listed list_suite(const fs::path& binary, const Plan& plan) {
   return listed;
 }
 
-// All that a run must have in common with the one that it goes on with.
+// Everything that a resumed run must have in common with the run that it continues.
 std::string identity(const Plan& plan, const Run& described, const Listed& listed,
                      const std::optional<fs::path>& base, const std::string& made) {
   std::string what = text(described.content, '\n', listed.hash, '\n', plan.device, '\n', made);
@@ -115,8 +115,8 @@ std::string identity(const Plan& plan, const Run& described, const Listed& liste
   return what;
 }
 
-// What no hash of the sources tells of what is measured, or of where: other flags or another
-// compiler make other binaries of one content, and processors of one folder may be many.
+// What the hash of the sources does not cover: other flags or another compiler make other binaries
+// of the same content, and several processors may share a folder.
 std::string made_and_timed_on(const Run& described, const Plan& plan,
                               const std::optional<fs::path>& base) {
   std::string what = described.binary.value_or("");
@@ -144,7 +144,7 @@ bool has_all_cases(const Results& results, const Listed& listed) {
   return there == asked;
 }
 
-// Whether the folder of results holds this very run, and all of it.
+// Whether the results folder holds this very run, complete.
 bool is_measured(const Plan& plan, const Run& described, const Listed& listed,
                  const std::optional<fs::path>& base) {
   for (const fs::path& file : files_by_class(plan.out, ".json")) {
@@ -160,7 +160,7 @@ bool is_measured(const Plan& plan, const Run& described, const Listed& listed,
   return false;
 }
 
-// What the machine was like, from its construction on.
+// Records the machine's state from construction on.
 class MachineMeanwhile {
  public:
   MachineMeanwhile(const Plan& plan, const fs::path& kept)
@@ -178,7 +178,7 @@ class MachineMeanwhile {
   const OthersWatch others_;
 };
 
-// In turn with the base's where there is one. An interruption that leaves something is returned.
+// Measures, in turn with the base if there is one. Returns an interruption that leaves results.
 std::optional<Interrupted> measure(const SuiteTask& task, const std::optional<fs::path>& base,
                                    const Plan& plan, Progress& progress, Sides& sides) {
   try {
@@ -204,11 +204,11 @@ Results head_results(const Sides& sides, const Listed& listed, Run described, co
   complete(results, listed.cases, "missing", interrupted_before);
   results.partial = plan.filter.has_value();
   results.list_hash = listed.hash;
-  // Of the options handed on, the suite knows which make the run a custom one.
+  // Only the suite knows which of the passed options make the run a custom one.
   described.custom = sides.head.processes.empty() ? plan.custom : results.run.custom;
   described.filter = plan.filter;
   described.processes = std::max(described.processes, sides.head.most_processes());
-  if (results.run.sources) {  // of a process that an interrupted run left, too
+  if (results.run.sources) {  // also of a process that an interrupted run left
     described.sources = results.run.sources;
     described.git_dirty = true;
   }
@@ -217,8 +217,8 @@ Results head_results(const Sides& sides, const Listed& listed, Run described, co
   return results;
 }
 
-// One more process, apart from the timed ones, inside valgrind. Counts that it does not bring are
-// missing from the results, which the gate then finds incomplete.
+// Counts in one more process, apart from the timed ones, under valgrind. Counts that it does not
+// deliver are missing from the results, which the gate then calls incomplete.
 void count_suite(const fs::path& binary, const Plan& plan, const fs::path& answers,
                  Results& results, Progress& progress) {
   const Counting counting{.valgrind = *plan.valgrind,
@@ -236,7 +236,7 @@ void count_suite(const fs::path& binary, const Plan& plan, const fs::path& answe
   progress.say("counted instructions in ", std::round(spent.count() * 10) / 10, " s");
 }
 
-// Prints the cases that are not well and where the file is.
+// Prints the cases that are not ok, and where the file is.
 void summarise(const Results& results, const fs::path& file) {
   std::map<std::string, std::size_t> counts;
   for (const CaseResult& result : results.cases) ++counts[result.status];
@@ -258,7 +258,7 @@ void summarise(const Results& results, const fs::path& file) {
   std::cout << file.string() << ": " << line << '\n';
 }
 
-// The results of a suite in the folder of their device class, and what stands beside them.
+// The result files of a suite in the folder of its device class.
 class ResultFiles {
  public:
   ResultFiles(const Plan& plan, const Results& results)
@@ -335,7 +335,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
 
   const ResultFiles files(plan, results);
   files.begin(listed.bytes);
-  files.keep(without_counts(results));  // stays where what follows does not come to its end
+  files.keep(without_counts(results));  // kept if what follows is interrupted
   if (interrupted) {
     interrupted->left =
         std::runtime_error(text("what was finished is kept in ", files.folder().string(),
@@ -345,7 +345,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   if (base)
     results.run.beside =
         keep_base(*base, sides, plan, results, add_machine, files.folder(), progress);
-  if (base) results.run.base = plan.beside->parent_path().string();  // whether it fell or not
+  if (base) results.run.base = plan.beside->parent_path().string();  // even if it was lost
   const bool any = !sides.head.processes.empty();
   if (!plan.valgrind) {
     leave_uncounted(results, plan.uncounted);

@@ -8,9 +8,9 @@
 
 namespace holdfast::gate {
 
-// Measures the suite `binary` and writes <out>/<device class>/<suite>.json with its list, and
-// prints what became of its cases. Throws Error(bad_input) where it has no case for what the plan
-// asks, and Interrupted where a signal came; what was finished is written then.
+// Measures the suite `binary`, writes <out>/<device class>/<suite>.json with its list, and prints
+// what became of its cases. Throws Error(bad_input) if it has no case for the plan, and Interrupted
+// on a signal; what was finished is then written.
 void run_suite(const std::filesystem::path& binary, const Plan& plan);
 
 }  // namespace holdfast::gate

@@ -35,8 +35,8 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (place - std::floor(place)) * (sorted[above] - sorted[below]);
 }
 
-// Without a blank: a store is kept for good. What is no UTF-8 in a commit's subject is shown as
-// such.
+// Without blanks, since a store is kept for good. Bytes of a commit's subject that are not UTF-8
+// are replaced.
 std::string packed(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -47,7 +47,7 @@ std::string line_of(const std::string& key, const json& value, const json& other
   return text("{\"", key, "\":", packed(value), ',', std::string_view(rest).substr(1), '\n');
 }
 
-// A count without a point.
+// A number; a count has no decimal point.
 json json_of(double number) {
   constexpr double exact = 1e15;
   if (number == std::floor(number) && std::abs(number) < exact)
@@ -107,7 +107,7 @@ HistoryCommit commit_of(const Reader& reader) {
   return commit;
 }
 
-// Of an environment: texts, numbers, yes and no, nothing, and objects of those.
+// The JSON of an environment: strings, numbers, booleans, null, and objects of those.
 json json_of(const Reader& reader) {
   if (reader.is_null()) return nullptr;
   if (reader.is_string()) return reader.string();
@@ -118,7 +118,7 @@ json json_of(const Reader& reader) {
   return object;
 }
 
-// [[2,2],[5,9]] of these numbers, which are sorted.
+// The ranges of sorted numbers, as [[2,2],[5,9]].
 json ranges_of(const std::vector<std::size_t>& numbers) {
   json ranges = json::array();
   for (const std::size_t number : numbers) {
@@ -330,7 +330,7 @@ void HistorySegment::read_points(Object& line, HistoryRun& run) {
   }
 }
 
-// What a run needs that the segment has not told yet.
+// The lines that a run needs and the segment does not have yet.
 std::string HistorySegment::new_names(const HistoryRun& run, const HistoryMeanings& meanings) {
   std::string lines;
   if (!begun_) lines += line_of("schema", schema, {{"class", device_class_}});
@@ -343,7 +343,7 @@ std::string HistorySegment::new_names(const HistoryRun& run, const HistoryMeanin
     const auto meaning = meanings.find(series.metric);
     const HistoryMeaning is = meaning == meanings.end() ? HistoryMeaning{} : meaning->second;
     const auto told = meanings_.find(series.metric);
-    // What is not known takes nothing back.
+    // An unknown kind does not replace a known one.
     if (told != meanings_.end() && (told->second == is || !is.kind)) continue;
     meanings_[series.metric] = new_meanings[series.metric] = is;
   }

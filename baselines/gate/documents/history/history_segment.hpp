@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// holdfast-history/2: a segment is a file of the history that can be read alone. It tells each
-// thing once, and again only when it is something else: names of series, values, commit,
-// environment.
+// holdfast-history/2: a segment is a file of the history that can be read alone. It states each
+// thing once, and again only when it changes: names of series, values, commit, environment.
 #pragma once
 
 #include <compare>
@@ -29,9 +28,9 @@ struct HistorySeries {
   auto operator<=>(const HistorySeries&) const = default;
 };
 
-// A count; or the median of a time or ratio, with the least, the lower and the upper quartile and
-// the most over its processes as whole ten-thousandths of it from there. An old store knows the
-// median absolute deviation instead.
+// A count; or the median of a time or ratio with the minimum, quartiles and maximum over its
+// processes, as whole ten-thousandths of it from there. An old store has the median absolute
+// deviation instead.
 struct HistoryValue {
   double value = 0;
   std::optional<double> mad = {};
@@ -42,7 +41,7 @@ struct HistoryValue {
   bool operator==(const HistoryValue&) const = default;
 };
 
-// What a metric over `processes` is kept as; 6 digits of the median.
+// The stored form of a metric over `processes`; 6 digits of the median.
 HistoryValue five_numbers(std::vector<double> processes);
 
 struct HistoryMeaning {
@@ -96,16 +95,16 @@ struct HistoryRun {
 
 using HistoryMeanings = std::map<std::string, HistoryMeaning>;  // by metric
 
-// What has been read or written of a segment. Both ways lead to the same state, so that one who has
-// read a segment can go on writing it.
+// The state of a segment that is read or written, the same either way: a segment that was read can
+// be written on.
 class HistorySegment {
  public:
   explicit HistorySegment(std::string device_class) : device_class_(std::move(device_class)) {}
   HistorySegment(const HistorySegment&) = delete;
   HistorySegment& operator=(const HistorySegment&) = delete;
 
-  // Takes the next line, which throws Error(bad_input) where it cannot be that. A run is returned;
-  // its points live as long as the segment.
+  // Reads the next line; throws Error(bad_input) if it is not valid there. Returns a run if the
+  // line is one; its points live as long as the segment.
   std::optional<HistoryRun> read(const Document& line);
 
   // The lines that add `run`, each with its end.
@@ -116,7 +115,7 @@ class HistorySegment {
   std::int64_t runs() const { return runs_; }
 
  private:
-  struct Told {  // the last of each, of a suite
+  struct Told {  // what was last written for a suite
     nlohmann::json env = nullptr;
     std::optional<std::vector<std::string>> not_checked = {};
     std::vector<std::size_t> numbers = {};  // of its series

@@ -34,7 +34,7 @@ Error no_run(const fs::path& path) {
 
 constexpr std::size_t longest_line = std::size_t{1} << 25;
 
-// No line is nearly as long: a file in which one seems to be has lost its content.
+// No line is nearly that long: a file that seems to have one has lost its content.
 Error no_line(const fs::path& path) {
   return cannot_read(path,
                      text("it holds no line within ", longest_line, " bytes; restore the file"));
@@ -98,7 +98,7 @@ bool is_year(std::string_view name) {
   return name.size() == 4 && name.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// A time without colons, as file systems and git want it, and back.
+// A time with `colon` for its colons, as file systems and git want it, or back.
 std::string with(std::string utc, char colon) {
   for (const std::size_t at : {13, 16})
     if (at < utc.size()) utc[at] = colon;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files of a history and the runs in them: <store>/<device_class>/<time of its first
-// run>.ndjson for a segment (history_segment.hpp), and <year>.ndjson as stores were before.
+// run>.ndjson for a segment (history_segment.hpp), <year>.ndjson in an old store.
 #pragma once
 
 #include <filesystem>
@@ -27,7 +27,7 @@ std::string begin_history(const std::filesystem::path& store);
 // Opens a history; an absent folder throws Error(bad_input).
 Store open_history(const std::filesystem::path& store);
 
-// By device class and time. What is no file of a history throws Error(bad_input).
+// The files, by device class and time. Any other file throws Error(bad_input).
 std::vector<HistoryFile> history_files(const Store& store);
 
 // "host/2026-11-21T12-00-00Z.ndjson"
@@ -39,7 +39,7 @@ std::string segment_place(const std::string& device_class, const std::string& ut
 using UseRun = std::function<void(const HistoryRun& run, const HistoryMeanings& meanings)>;
 void for_each_run(const HistoryFile& file, const UseRun& use);
 
-// The same of a segment, which can then be written on.
+// The same for a segment, which can then be written on.
 void read_segment(const HistoryFile& file, HistorySegment& segment, const UseRun& use);
 
 }  // namespace holdfast::gate

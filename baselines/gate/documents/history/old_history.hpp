@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// holdfast-history/1, as stores were until they were written in segments: one line per metric of
-// every run, in <store>/<device_class>/<year>.ndjson.
+// holdfast-history/1, the format before segments: one line per metric of every run, in
+// <store>/<device_class>/<year>.ndjson.
 #pragma once
 
 #include <deque>
@@ -11,7 +11,7 @@
 
 namespace holdfast::gate {
 
-// A file of the kind, as runs; their points live as long as this.
+// A file in this format, as runs; their points live as long as this.
 class OldHistory {
  public:
   OldHistory(std::string device_class, std::string year)

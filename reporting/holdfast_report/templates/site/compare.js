@@ -50,7 +50,7 @@
     if (kind) made.className = kind;
     return made;
   };
-  // Classes whose machine, driver or compiler is not the same at both.
+  // Classes whose machine, driver or compiler differs between the two.
   const environmentAt = (name, position) => environments[name].filter(([at]) => at <= position).pop()?.[1];
   const moved = (first, second) => Object.keys(environments).filter((name) => {
     const [before, after] = [first, second].map((position) => environmentAt(name, position));
