@@ -53,8 +53,8 @@ __global__ void place(const T* whole, const T* part, long long first, long long 
   if (i < count) out[i] = i >= first && i < end ? part[i - first] : whole[i];
 }
 
-// Reduces by `combine` one value per SUM_ROWS line of the block, for SUM_COLUMNS columns at once;
-// thread (column, 0) has the result.
+// Combines one value of each of the block's SUM_ROWS lines, for SUM_COLUMNS columns at once; every
+// thread of a column gets the result.
 template <class T, class Combine>
 __device__ T along_rows(T value, Combine combine) {
   __shared__ T values[SUM_ROWS][SUM_COLUMNS];

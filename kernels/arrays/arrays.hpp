@@ -43,7 +43,7 @@ class Arrays {
   Row log(const T* a, std::int64_t size) { return line(verbs_->logarithm, size, a); }
   Row shift(const Row& a, double by) { return line(verbs_->shift, a.size(), a, by); }
   Row scale(const Row& a, double by) { return line(verbs_->scale, a.size(), a, by); }
-  // Division by a count; all zeros if the count is 0.
+  // Division by a count; if it is 0, a itself, which as a sum of nothing is all zeros.
   Row divide(const Row& a, std::int64_t by) {
     return line(verbs_->divide, a.size(), a, static_cast<double>(by > 0 ? by : 1));
   }

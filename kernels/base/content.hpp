@@ -11,7 +11,7 @@ namespace holdfast {
 
 struct Provenance {
   std::string content = {};                 // "sha256:.." over all inputs of the build
-  std::optional<std::string> git_sha = {};  // empty before the first commit
+  std::optional<std::string> git_sha = {};  // empty without a commit
   bool dirty = false;                       // the content differs from the commit's
 };
 

@@ -49,7 +49,7 @@ class WrittenFile {
   ~WrittenFile();  // removes an unpublished file
 
   void append(std::string_view content);
-  void sync();          // also survives a crash of the machine, not only of this process
+  void sync();          // the content also survives a crash of the machine
   void publish();       // renames the file into its place
   void leave_beside();  // keeps the complete file; somebody else renames it
 

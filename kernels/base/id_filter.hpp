@@ -12,9 +12,9 @@ class RE2;
 
 namespace holdfast {
 
-// A regular expression that must match anywhere in an id, or after a leading '-' must not; empty
+// A regular expression that must match somewhere in an id, or after a leading '-' nowhere; empty
 // matches all. RE2's syntax (https://github.com/google/re2/wiki/Syntax), without back references
-// and look-ahead: any pattern takes time linear in pattern and id.
+// or look-ahead: any pattern takes time linear in pattern and id.
 class IdFilter {
  public:
   explicit IdFilter(std::string_view filter);

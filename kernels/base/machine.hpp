@@ -63,7 +63,7 @@ HostThreads host_threads(int cpus = usable_cpus());
 
 // Whether this process may use real-time scheduling: the system grants it (CAP_SYS_NICE, or `ulimit
 // -r`) without a time limit, HOLDFAST_PRECEDENCE=none does not decline it, and the process was not
-// started with its own policy or niceness. A meaningless setting is ignored, with a complaint.
+// started with its own policy or a positive niceness. A bad setting is ignored, with a complaint.
 struct Precedence {
   bool granted = false;
   std::string complaint = {};

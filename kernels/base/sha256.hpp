@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hashes that identify a content: of a build, a list, a program, an environment.
+// Hashes that identify content: a build's, a list's, a program's, an environment's.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ struct evp_md_ctx_st;  // OpenSSL's EVP_MD_CTX
 
 namespace holdfast {
 
-// "sha256:" and 64 lower-case hexadecimal digits, the form of every document.
+// "sha256:" and 64 lower-case hexadecimal digits, the form in every document.
 std::string sha256(std::string_view bytes);
 
 // The 64 digits alone.

@@ -35,7 +35,7 @@ __global__ void count_right(const unsigned* words, int quads, unsigned* right) {
 }
 
 // Calls `use(q, quad)` for the quads of this block's chunk in `pass`. From pass to pass chunks
-// advance by as many blocks as a multiprocessor holds, so that it does not hit in its own L1 what
+// advance by as many blocks as a multiprocessor holds, so that it does not find in its own L1 what
 // another of its blocks has read. Four loads are in flight before the first is used.
 template <class Use>
 __device__ inline void each_quad(const int4* source, int quads, int pass, Use use) {

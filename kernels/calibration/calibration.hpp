@@ -54,7 +54,7 @@ class Calibration : public Computation {
 std::unique_ptr<Calibration> make(Backend& backend, const Size& size);
 
 // Throws Error{device}, with both numbers, if the result after the steps so far differs from
-// expected().
+// expected() by more than tolerance().
 void verify(Calibration& calibration, std::string_view what);
 
 // make(), one step, and verify().

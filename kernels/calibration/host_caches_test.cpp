@@ -9,7 +9,7 @@
 namespace holdfast::calibration {
 namespace {
 
-// A machine as described by the system, in a private folder.
+// A machine described as the system would, in a private folder.
 class HostCaches : public testing::Test {
  protected:
   HostCaches() { std::filesystem::remove_all(root_); }

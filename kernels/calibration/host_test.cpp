@@ -67,7 +67,7 @@ TEST_P(HostCalibration, ComputesItWithTheLeastInstructionSetToo) {
 
 TEST_P(HostCalibration, IsWrongBeforeItsFirstStep) {
   const auto calibration = make(*backend_, GetParam().size);
-  if (calibration->work().phases > 0) return;  // any count is right
+  if (calibration->work().phases > 0) return;  // it counts, and 0 is right
   EXPECT_THROW(verify(*calibration, GetParam().name), Error);
 }
 

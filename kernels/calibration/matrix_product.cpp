@@ -51,7 +51,7 @@ class MatrixProduct final : public Calibration {
     for (int i = 0; i < size_.repeats; ++i) blas_(problem, a_.data(), b_.data(), c_.data());
   }
 
-  // Checks the corners and some elements between: checking all would cost another product.
+  // Returns the corners and some elements between: checking all would cost another product.
   std::vector<double> result() override {
     const auto c = c_.to_host();
     std::vector<double> values;

@@ -16,7 +16,7 @@ Factory make_matrix_product;
 // Returns null for an unsupported kind.
 Factory make_on_device;
 
-// The same sources, compiled once for each instruction set. Return null for an unsupported kind.
+// The same sources, compiled once for each instruction set; null for an unsupported kind.
 namespace isa_v3 {
 Factory make_host_memory, make_host_arithmetic;
 }

@@ -61,8 +61,7 @@ inline Vector<T> exp(Vector<T> x) {
          value_of<T>(((power - first) << F::mantissa_bits) + F::one);
 }
 
-// (tanh x - x) / x^3 in x^2 below `few`, for doubles as a quotient; the argument from which tanh is
-// 1.
+// (tanh x - x) / x^3 in x^2 for |x| < 0.625, for doubles as a quotient: above / below.
 template <class T>
 struct HyperbolicTangent;
 template <>

@@ -15,7 +15,8 @@ namespace holdfast::host::HOLDFAST_ISA {
 
 // Assigns the parts of each stage. A thread takes its own parts first, then those that others have
 // not begun; a stage begins when all parts of the previous one are done, even if a thread took
-// none. A descheduled thread therefore delays nobody, and no result depends on the assignment.
+// none. A thread descheduled between parts therefore delays nobody, and no result depends on the
+// assignment.
 class Schedule {
  public:
   explicit Schedule(int parts) : parts_(parts), taken_(static_cast<std::size_t>(parts)) {}

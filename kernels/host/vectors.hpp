@@ -162,8 +162,8 @@ Vector<T> log(Vector<T> x, Integers<T> exponent) {
   }
 }
 
-// 1 / sqrt(x) for positive normal numbers. Where the instruction set has a good estimate, two
-// Newton steps are faster than a root and a division.
+// 1 / sqrt(x) for positive normal numbers. Where the instruction set has a good estimate, one (f32)
+// or two (f64) Newton steps are faster than a root and a division.
 template <class T>
 Vector<T> inverse_root(Vector<T> x) {
 #ifdef __AVX512F__

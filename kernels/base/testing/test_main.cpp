@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// main() of the tests: if all tests are skipped, the exit code says so, and on a fully set-up
-// machine nothing may be skipped.
+// main() of the tests: if all tests are skipped, the exit code says so; with HOLDFAST_REQUIRE, no
+// test may skip for lack of what cmake/bootstrap.sh installs.
 #include <gmock/gmock.h>
 
 #include <cstdlib>

@@ -12,7 +12,7 @@ namespace holdfast {
 
 struct Backend;
 
-// The products of one backend; on a device it owns the work area and the plans.
+// The products of one backend; owns their plans and, on a device, the work area.
 class Blas {
  public:
   // For bf16 or tf32 pass planned_gemm_work_area_bytes: fewer algorithms work with less.
@@ -21,8 +21,8 @@ class Blas {
   Blas(const Blas&) = delete;
   Blas& operator=(const Blas&) = delete;
 
-  // a, b, c are in the backend's memory. Counts one library call. If planned(problem), the first
-  // call makes the plan, for any alpha and beta, which is an error in a steady step or a capture.
+  // a, b, c are in the backend's memory. Counts one library call. If planned(problem), its first
+  // call makes the plan, for any alpha and beta: an error in a steady step or a capture.
   void operator()(const Gemm& problem, const void* a, const void* b, void* c);
   // For planned(problem): D may differ from C.
   void operator()(const Gemm& problem, const GemmOperands& operands);

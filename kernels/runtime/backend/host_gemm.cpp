@@ -50,7 +50,7 @@ float cut_to_tf32(float x) {
   return std::bit_cast<float>(std::bit_cast<unsigned>(x) & 0xffffe000u);
 }
 
-// An operand [rows, columns] as f32 without gaps, truncated as the matrix units do.
+// An operand [rows, columns] as f32 without gaps, as the matrix units read it: tf32 truncated.
 std::vector<float> operand(const void* from, Precision precision, std::int64_t at, int rows,
                            int columns, int pitch) {
   std::vector<float> values;

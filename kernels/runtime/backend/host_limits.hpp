@@ -13,7 +13,7 @@ namespace holdfast {
 struct HostLimits {
   int threads = 1;
   std::optional<std::int64_t> memory_bytes = {};
-  std::string isa = {};  // "x86-64-v4": the widest level of this CPU that the project compiles for
+  std::string isa = {};     // "x86-64-v4": chosen_isa() (base/machine.hpp), which has host code
   bool precedence = false;  // may use real-time scheduling (base/machine.hpp)
 };
 const HostLimits& host_limits();

@@ -4,7 +4,7 @@
 
 namespace holdfast {
 
-// While this lives, at most this many threads are used, instead of all that the process may use.
+// While this lives, at most `most` threads are used, instead of all that the process may use.
 // Opening a backend restores them all.
 class FewerThreads {
  public:

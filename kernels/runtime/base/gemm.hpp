@@ -49,7 +49,7 @@ inline std::string shown(const Gemm& problem) {
 }
 
 // The matrices of a product: D = alpha op(A) op(B) + beta C. d equals c unless the product is
-// planned, and shares its pitch and stride.
+// planned; D has the pitch and stride of C.
 struct GemmOperands {
   const void* a = nullptr;
   const void* b = nullptr;

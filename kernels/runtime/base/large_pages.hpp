@@ -12,7 +12,7 @@ namespace holdfast {
 // remain.
 void wish_large_pages(void* begin, std::size_t bytes);
 
-// Appends room for `more` numbers, in large pages if the system has them; returns its begin.
+// Appends room for `more` numbers, in large pages if the system has them; returns where it begins.
 template <class T>
 T* grow(std::vector<T>& numbers, std::size_t more) {
   const std::size_t before = numbers.size();

@@ -12,12 +12,12 @@ enum class LogLevel { error, warn, info, debug };
 // Prints one line, "holdfast: warn: ...", if HOLDFAST_LOG permits the level.
 void log(LogLevel level, std::string_view line) noexcept;
 
-// Prints one line, "holdfast: ...", if HOLDFAST_LOG_COMPILES is set.
+// Prints one line, "holdfast: ...", if HOLDFAST_LOG_COMPILES is 1.
 void log_compilation(std::string_view line) noexcept;
 bool logs_compilations() noexcept;
 
-// Throws Error{bad_input} if HOLDFAST_LOG or HOLDFAST_LOG_COMPILES is invalid; log() itself then
-// behaves as if it were unset.
+// Throws Error{bad_input} if HOLDFAST_LOG or HOLDFAST_LOG_COMPILES is invalid; log() itself treats
+// an invalid HOLDFAST_LOG as unset.
 void check_log_settings();
 
 }  // namespace holdfast

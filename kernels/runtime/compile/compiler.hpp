@@ -121,7 +121,7 @@ class Compiler {
   bool bypass_caches_ = false;
   std::vector<std::unique_ptr<Compiled>> programs_;
   std::map<std::string, Compiled*> by_key_;
-  std::map<std::string, Lowering> last_;  // by source name: compared with for the next reason
+  std::map<std::string, Lowering> last_;  // by source name, to find the next reason
 };
 
 }  // namespace holdfast

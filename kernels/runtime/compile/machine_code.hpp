@@ -36,8 +36,8 @@ struct Disassembler {
 };
 const Disassembler& pinned_disassembler();
 
-// Counts of all kernels of a cubin, from the cache if any machine has read it before. Empty if none
-// has and there is no disassembler. Throws Error{compile} if that fails.
+// Counts of all kernels of a cubin, from the cache if it has them, even another machine's. Empty if
+// it has none and there is no disassembler. Throws Error{compile} if the disassembler fails.
 std::optional<std::map<std::string, InstructionCounts>> machine_code(
     const std::string& cubin, const std::string& cubin_hash,
     const Disassembler& disassembler = pinned_disassembler());

@@ -82,7 +82,7 @@ std::string_view after(std::string_view words, std::string_view log, std::string
   return log.substr(found + words.size());
 }
 // The number before words that must be in a kernel's part of the log: otherwise a linker with
-// another wording would read as one that uses nothing.
+// another wording would read as a kernel that uses nothing.
 int number_of(std::string_view words, std::string_view log, const Artifact::Entry& entry) {
   (void)after(words, log, text("number of", words), entry);
   return number_before(words, log);

@@ -75,8 +75,8 @@ bool trusted(const fs::path& folder) {
   return refusal.empty();
 }
 
-// Creates the folder if necessary. Warns if a folder that the user set cannot be created; if only a
-// home is missing, programs are silently compiled anew.
+// Creates the folder if necessary. Warns if HOLDFAST_CACHE_DIR cannot be created; if a default one
+// cannot, programs are silently compiled anew.
 bool ready(const fs::path& folder) {
   std::error_code problem;
   fs::create_directories(folder.parent_path(), problem);

@@ -18,7 +18,7 @@ namespace holdfast {
 std::shared_ptr<const Artifact> cached_program(const std::string& key);
 void cache_program(const std::string& key, std::shared_ptr<const Artifact> artifact);
 
-// The same for text derived from the key's content, on disk alone; empty if absent.
+// The same for a text that the key determines, on disk alone; empty if absent.
 std::optional<std::string> cached_text(const std::string& key);
 void cache_text(const std::string& key, const std::string& content);
 

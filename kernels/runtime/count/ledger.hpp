@@ -80,8 +80,8 @@ class Ledger {
   Phase phase() const { return phase_; }
 
   // Limits live memory: an allocation that would exceed `bytes` in total throws
-  // Error{out_of_memory}. Throws Error{bad_input} for a limit below 1. `remedy` is the user's way
-  // out.
+  // Error{out_of_memory}. Throws Error{bad_input} for a limit below 1. `remedy` tells the user what
+  // to do.
   void limit_to(std::int64_t bytes, std::string_view remedy = "choose a smaller size");
   std::optional<std::int64_t> limit_bytes() const { return limit_bytes_; }
 
@@ -91,8 +91,8 @@ class Ledger {
   void released(std::int64_t bytes, std::string_view site) noexcept;
   void program(bool ran_nvrtc, std::string_view name);
   void plan(std::string_view what);
-  // Page-locked host memory, which is not counted: it takes as long as a device allocation, so that
-  // it needs the same permission.
+  // Page-locked host memory, which is not counted: page-locking takes as long as allocating on a
+  // device, so it needs the same permission.
   void pinned(std::int64_t bytes) const;
 
   // Live bytes by site at the moment of the peak. Sums to peak_bytes.

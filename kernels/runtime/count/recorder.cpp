@@ -160,7 +160,7 @@ void Recorder::close_scope_of_worker(std::size_t track, Index scope) {
   if (scope != none) workers[track].close(scope, now());
 }
 
-// Converts tickets to indices; records of a verb that threw are dropped.
+// Converts tickets to indices; correlations of a verb that threw are erased.
 void Recorder::name_activities(std::vector<Correlation>& correlations) const {
   std::erase_if(correlations, [&](const Correlation& of) {
     return !std::binary_search(tickets_.begin(), tickets_.end(), of.verb);

@@ -30,8 +30,7 @@ class Recorder {
 
   Recorder(const Ledger& ledger, RecordingLimits limits) : ledger_(&ledger), limits_(limits) {}
 
-  // Begins a verb, to which what it enqueues on the device belongs. By default the name is the
-  // kind's.
+  // Begins a verb; what it enqueues on the device is kept with it. An empty name means the kind's.
   Index open(Activity::Kind kind, std::string_view name = {}, std::size_t bytes = 0,
              Lane lane = Lane::main);
   Index open(const Graph::Node& work);

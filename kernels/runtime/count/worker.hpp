@@ -45,7 +45,7 @@ class Worker {
 
   static Worker* here();  // the calling thread's latest; null if none
 
-  // Location of a scope in the recording of that number; 0 means none.
+  // Location of a scope, in the recording with the number `recording`; 0 means none.
   struct Place {
     std::uint64_t recording = 0;
     std::size_t track = 0, scope = 0;

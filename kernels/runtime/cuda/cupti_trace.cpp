@@ -40,7 +40,7 @@ constexpr Wanted wanted[] = {
     {CUPTI_ACTIVITY_KIND_JIT, "JIT compilations", false},
 };
 
-// The receiver of CUPTI's own threads. Never destroyed: they may outlive main().
+// Where CUPTI's own threads deliver records. Never destroyed: they may outlive main().
 struct Reception {
   std::mutex mutex = {};
   std::atomic<int> buffers = 0;  // held by CUPTI
@@ -95,7 +95,7 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
 }
 
 // The tightest of several readings: an interrupted one shows by its width. Sets `silence` to the
-// reason if the device has no clock.
+// reason if the device's clock cannot be read.
 ClockPair read_clocks(SteadyTime start, std::string& silence) {
   ClockPair best;
   auto narrowest = std::chrono::steady_clock::duration::max();

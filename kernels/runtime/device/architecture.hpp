@@ -27,9 +27,8 @@ struct Architecture {
 const Architecture& architecture(int sm);
 const Architecture* find_architecture(int sm);  // null for one without a row
 
-// Resident blocks of one kernel per multiprocessor: the minimum allowed by warps, registers
-// (allocated per warp in units of 256), shared memory and block slots. Zero if one block does not
-// fit.
+// Resident blocks of one kernel per multiprocessor: the minimum of what warps, registers (allocated
+// per warp in units of 256), shared memory and block slots allow. Zero if one block does not fit.
 int occupancy(const Architecture&, int registers_per_thread, std::int64_t shared_bytes_per_block,
               int threads_per_block);
 

@@ -84,7 +84,7 @@ class Device {
   // Records everything `enqueue` puts on the stream, without executing it. Synchronising or
   // allocating inside is an error.
   Graph capture(const std::function<void()>& enqueue);
-  // Throws Error{broken_rule}, naming the kernel, if one refers to memory released since.
+  // Throws Error{broken_rule}, naming the node, if one refers to memory released since.
   void replay(const Graph& graph);
 
   void open_blas();  // once before the first gemm, so that a capture need not
@@ -96,8 +96,8 @@ class Device {
   std::unique_ptr<FftPlan> plan_fft(const Fft& problem, void* work_area);
   void transform(FftPlan& plan, const void* in, void* out);
 
-  // Collects the device's own records while it lives, on a clock that began at `start`; null if it
-  // has none. For a Recording.
+  // Returns a trace that collects the device's own records while it lives, on a clock that began at
+  // `start`; null if the device keeps none. For a Recording.
   virtual std::unique_ptr<DeviceTrace> open_trace(std::chrono::steady_clock::time_point start);
 
   // Seconds the device spent on the work that `enqueue` puts on its lanes; zero on a dry device.
@@ -108,7 +108,7 @@ class Device {
   Ledger& ledger() { return *ledger_; }
 
  protected:
-  // Plain memory if no hardware copies.
+  // By default plain memory, for devices without copying hardware.
   virtual void* do_allocate_pinned(std::size_t bytes);
   virtual void do_release_pinned(void* memory) noexcept;
 

@@ -25,7 +25,7 @@ __device__ inline void mma_bf16(float (&d)[4], const unsigned (&a)[4], unsigned 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(c[0]), "f"(c[1]),
         "f"(c[2]), "f"(c[3]));
 }
-// Round operands by round_tf32 first: the unit truncates them as well.
+// Round operands with round_tf32 first: the unit truncates them as well.
 __device__ inline void mma_tf32(float (&d)[4], const float (&a)[4], float b0, float b1,
                                 const float (&c)[4]) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
@@ -91,7 +91,7 @@ __device__ inline void copies_done() {
 
 // Loads four 8 x 8 matrices of bf16 from shared memory. Lane l passes the address of row l % 8 of
 // matrix l / 8, 16 bytes aligned to 16, and gets from matrix i row l / 4, columns 2 (l % 4) and the
-// next; transposed: from rows 2 (l % 4) and the next column l / 4.
+// next; transposed: column l / 4, rows 2 (l % 4) and the next.
 __device__ inline void load_matrices(unsigned (&part)[4], const void* row) {
   const unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(row));
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"

@@ -24,8 +24,8 @@
 
 namespace matrix_on_cpu {
 
-// d: [16, 8] = a b with a: [16, k] and b: [k, 8] row-major; a warp per product and block of 32
-// threads, each with another sign of a.
+// d: [16, 8] = a b with a: [16, k] and b: [k, 8] row-major, in one warp. Each warp of bf16_product
+// writes a product of its own; odd warps negate a.
 TWICE(
     __global__ void bf16_product(const float* a, const float* b, float* d) {
       const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
@@ -102,8 +102,8 @@ TWICE(
       holdfast::copies_done();
     }
 
-    // The same, lacking one thing: 1 the wait, 2 the barrier before the copy, 3 the wait at the
-    // end.
+    // The same with one buffer, lacking what `without` says: 1 the wait, 2 the barrier before the
+    // copy, 3 the wait at the end.
     __global__ void broken_stream(const double2* x, double2* y, int chunks, int without) {
       __shared__ double2 tile[64];
       for (int c = 0; c < chunks; ++c) {

@@ -64,8 +64,8 @@ inline void __nanosleep(unsigned) {
   throw holdfast::Error(holdfast::Fault::device, "a kernel reached __trap()");
 }
 
-// Every lane of `mask` passes its value and gets that of lane `from`; a `from` outside the warp
-// gives its own.
+// Every lane of `mask` passes its value and gets that of lane `from`, or its own if `mask` lacks
+// `from`.
 template <class T>
 T holdfast_emulated_exchange(unsigned mask, T value, unsigned from, std::source_location where) {
   static_assert(sizeof(T) <= 8);

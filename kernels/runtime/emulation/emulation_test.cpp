@@ -91,7 +91,7 @@ TWICE(
       x[threadIdx.x] = 1;
     }
 
-    // Each block in turn adds to the previous block's sum.
+    // Each block in turn doubles the previous block's sum.
     __global__ void relay(unsigned* arrived, double* sums) {
       for (unsigned turn = 0; turn < gridDim.x; ++turn) {
         if (turn == blockIdx.x && threadIdx.x == 0) sums[turn] = turn == 0 ? 1 : 2 * sums[turn - 1];
