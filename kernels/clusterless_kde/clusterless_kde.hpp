@@ -19,7 +19,7 @@ namespace holdfast::clusterless_kde {
 // "block size".
 int given_size(std::string_view what, int size);
 
-// Throw Error{bad_input} for unsupported input or options, before anything is allocated.
+// Throw Error{bad_input} for unsupported options, before anything is allocated.
 void validate(const Options& options);
 void validate(const Backend& backend, Variant variant, const Options& options);
 

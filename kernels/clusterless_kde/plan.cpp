@@ -76,7 +76,7 @@ class Planner {
     return plan;
   }
 
-  // Empty if neither time nor electrodes can be divided further.
+  // The next plan to try; empty if nothing can be divided further.
   std::optional<Plan> smaller(const Plan& plan) const {
     const auto rows = static_cast<int>(shape_.rows);
     const int chunks = plan.options.chunks, batches = plan.electrode_batches;

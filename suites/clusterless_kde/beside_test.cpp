@@ -58,7 +58,7 @@ TEST(DecodeBeside, PublishedSecondsAreOfThePublishedRecordingInSinglePrecision) 
 }
 
 #ifdef HOLDFAST_CUDA
-// For such a small recording a quarter of an optimized encode's upload is additional.
+// For such a small recording an optimized encode uploads a quarter more than it must.
 TEST(DecodeUploads, AreWhatAStepMustBringAndLittleMore) {
   for (const Family<Row>* family :
        {&families::encode, &families::decode, &families::total, &families::local})

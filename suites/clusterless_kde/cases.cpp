@@ -73,7 +73,7 @@ void add_strategies(Rows& rows) {
                       .only = tier == Tier::gate ? executing : Kinds{},
                       .counted = tier == Tier::gate});
     };
-    // The reference is the linear algorithm itself, the others are yardsticks.
+    // The reference is the linear algorithm itself; the others are yardsticks.
     add(published, 0, gate_if(algorithm == Algorithm::fused));
     add(published, 100, Tier::full);
     for (const Size size : tracks)
@@ -82,7 +82,7 @@ void add_strategies(Rows& rows) {
   }
 }
 
-// The form of the mark distance, for many features and in units of the bandwidth.
+// The form of the mark distance, for many features, given in units of the bandwidth.
 void add_features(Rows& rows) {
   for (const int features : {2, 4, 6, 8, 10})
     for (const Distance distance : {Distance::difference, Distance::expanded})
@@ -267,8 +267,8 @@ bool is_possible(const Options& options) {
   return !fused_alone && !(options.algorithm == Algorithm::linear && expands);
 }
 
-// Options of mark distances, which an encode does not compute and a local likelihood only in one
-// way.
+// Whether options concern mark distances, which an encode does not compute and a local likelihood
+// only in one way.
 bool concerns_decodes(const Options& options) {
   return options.cut || options.position_tile > 0 || options.encoding_tile > 0 ||
          options.distance == Distance::expanded;

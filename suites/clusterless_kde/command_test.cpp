@@ -162,7 +162,7 @@ TEST(Options, LeaveOutTheRowsThatHaveNoRoomForThem) {
     EXPECT_FALSE(some(listed(option), "local/")) << option;
   }
   EXPECT_TRUE(some(listed("--block-size=50"), "encode/"));  // of the reference
-  // Psi is kept if there are nodes, and on a host always.
+  // Psi exists only where there are nodes, and a host always keeps it.
   EXPECT_TRUE(some(listed("--psi=recomputed"), "decode/size:medium"));
   EXPECT_FALSE(some(listed("--psi=recomputed"), "decode/size:small"));
   EXPECT_FALSE(some(listed("--psi=recomputed"), "local/"));

@@ -69,8 +69,7 @@ double spike_error(const Row& row, Backend& backend, Variant variant) {
 }
 
 // Measured maxima over all sizes: f32 1.1e-5, bf16x3 2.5e-5, tf32 1.1e-3 if rounding and 1.9e-3 if
-// truncating; the expanded mark distance adds its cancellation, and nodes the distance between
-// them.
+// truncating; the expanded mark distance adds its cancellation, and nodes their quadrature error.
 double spike_limit(const Row& row) {
   const Options& options = row.options;
   if (options.arithmetic == Arithmetic::tf32) return 1.5e-3;

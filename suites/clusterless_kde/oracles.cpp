@@ -263,7 +263,7 @@ double apart(const Row& row, const std::vector<double>& optimized,
   return worst;
 }
 
-// Compares values with others and prints like the published profile.
+// Compares values with others, in the numbers that the published profile prints.
 class Comparison {
  public:
   explicit Comparison(const Allowed& tolerance) : allowed_(tolerance) {}

@@ -71,7 +71,7 @@ bool is_two_hop(const Row& row);
 // Whether each step forms a model.
 bool encodes(const Row& row);
 
-// Sites that each of its steps rewrites.
+// Sites that each step of the row rewrites.
 std::vector<std::string> rewritten(const Row& row, const Backend& backend, Variant variant);
 
 }  // namespace holdfast::clusterless_kde

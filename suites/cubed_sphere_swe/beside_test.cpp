@@ -86,7 +86,7 @@ TEST(SphereReadings, ADenseOperatorIsMostlyZeros) {
   EXPECT_NEAR(metrics[0].value.value_or(0), 1 - 4. / 49, 0.01);
 }
 
-// For as many steps of the published program.
+// The published program's time for as many steps, over ours.
 TEST(SphereBeside, APublishedLoopIsOfTheLoopsSteps) {
   Row row = beside_row(families::loop, {.launch = Launch::persistent, .steps = 10});
   EXPECT_THAT(families::loop.rates(row), IsEmpty());

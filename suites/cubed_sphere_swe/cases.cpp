@@ -41,7 +41,7 @@ Row confined(Row row, const Kinds& only) {
 
 // Tendency, step and loop on every grid, to show scaling. The host launches its loops; a GPU
 // replays a recorded one, and on one grid shows the cost of launching each step. Instructions of
-// the same code are counted on small grids, because the dense reference dominates on larger ones.
+// the same code are counted on small grids: the dense reference takes too long on larger ones.
 void add_grids(Rows& rows) {
   for (const auto& [n, tier] : grids) {
     rows.push_back({.family = &families::rhs,
@@ -66,7 +66,7 @@ void add_forms(Rows& rows) {
             .options = {.runge_kutta = rk, .metric = metric},
             .counted = n <= 48};
   };
-  // The gain of Horner's form, and of metric tables.
+  // The gain of Horner's form, and the gain or cost of metric tables.
   for (const auto& [n, tier] : {Grid{48, Tier::gate}, Grid{384, Tier::full}}) {
     rows.push_back(step(n, tier, RungeKutta::classical, MetricSource::table));
     rows.push_back(step(n, tier, RungeKutta::horner, MetricSource::on_the_fly));

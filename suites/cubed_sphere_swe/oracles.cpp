@@ -151,8 +151,9 @@ double accuracy(Precision precision) {
 
 // Rounding accumulates: in loops of 10^5 steps at n = 8 the variants differed by a measured 4e-13,
 // in f32 by 2e-4. A smooth bump spreads, so that its amplitude shrinks while its rounding remains:
-// in 1800 steps at n = 24 by 4e-5 in f32. Its velocities come from differences of heights over 1/n,
-// which round n times as coarsely as the heights: by 6e-5 in f32 at n = 384, and 1e-13 in f64.
+// after 1800 steps at n = 24 the variants differed by 4e-5 in f32. Its velocities come from
+// differences of heights over 1/n, which round n times as coarsely as the heights: by 6e-5 in f32
+// at n = 384, and 1e-13 in f64.
 double accuracy(const Row& row) {
   constexpr double few_steps = 1000, coarse_n = 24, spread = 8;
   const double longer = is_loop(row) ? row.options.steps / few_steps : 0;

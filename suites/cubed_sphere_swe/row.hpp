@@ -40,7 +40,7 @@ bool starts_at_rest(const Row& row);
 std::string named(const std::string& family, const Row& row,
                   const std::vector<holdfast::Axis>& axes = {});
 
-// Sites that each of its steps rewrites.
+// Sites that each step of the row rewrites.
 std::vector<std::string> rewritten(const Row& row, const Backend& backend, Variant variant);
 
 // The kinds allowed by family, options and grid: the host has neither graphs nor a compiler.

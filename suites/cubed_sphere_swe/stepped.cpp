@@ -204,7 +204,7 @@ std::vector<std::string> rewritten_by_part(Kind kind, bool on_device, Variant va
 }  // namespace
 
 // On a host, rows of the optimized variant are read beyond their ends, against zeros that must
-// stay: neither the stages of its steps nor any scratch are named.
+// stay: neither the stages of its steps nor any scratch is named.
 std::vector<std::string> rewritten(const Row& row, const Backend& backend, Variant variant) {
   const bool on_device = backend.device != nullptr, tendency = row.family == &families::rhs;
   if (row.family == &families::component)

@@ -15,7 +15,7 @@ enum class Size {
   small,
   medium,
   large,
-  realistic,  // a track of 100 cm; see the table of sizes
+  realistic,  // like those above, a track of 100 cm; see sizes.hpp
   tet64,      // 64 tetrodes on a track of 200 cm
   hpc1d,      // 22 tetrodes on a track of 350 cm
   hpc2d,      // 22 tetrodes in a maze of three arms: 719 interior bins

@@ -9,7 +9,7 @@ namespace {
 constexpr double speed = 20, length = 1028;
 constexpr std::array<double, 3> arms = {10, 55, 100};  // x of each
 constexpr double foot = 5, head = 111;                 // y of an arm's ends
-constexpr double reach = 3.5;                          // lateral range of the animal, either side
+constexpr double reach = 3.5;                          // of bins, to either side of an arm
 
 constexpr std::array<std::array<double, 2>, 13> corners = {{{55, 111},
                                                             {55, 5},

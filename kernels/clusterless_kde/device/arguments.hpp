@@ -26,7 +26,7 @@ template <>
 inline constexpr int column_quads<float> = 5;
 
 // Without matrix units a warp exchanges its left-hand factor, `tiles` times 16 rows, through shared
-// memory: quads of float per column of 16, and in total.
+// memory: quads of float for each of 16 columns, and in total.
 HOLDFAST_BOTH constexpr int exchange_pitch(int tiles) {
   return 4 * tiles + 1;
 }
@@ -63,13 +63,13 @@ struct MarkProduct {
   const T* places;           // [width, d] of formed_places
   T spacing;                 // for formed_nodes
   const T* boxes;            // [groups, lowest and highest, d]: with a cut
-  T cut;              // squared distance beyond which one of 2^0 encoding spikes is negligible
-  T* sums;            // [spikes of the chunk, stride], in the order of time
-  int first;          // first spike of the chunk, in the order of time
-  int width, stride;  // columns, and the row stride of `sums`; even
-  int run;            // columns of a block, a multiple of 16
-  int stage_groups;   // groups of encoding spikes per stage in shared memory
-  int parts;          // warps that share the encoding spikes of a tile, a power of two
+  T cut;                     // squared distance beyond which a single encoding spike is negligible
+  T* sums;                   // [spikes of the chunk, stride], in the order of time
+  int first;                 // first spike of the chunk, in the order of time
+  int width, stride;         // columns, and the row stride of `sums`; even
+  int run;                   // columns of a block, a multiple of 16
+  int stage_groups;          // groups of encoding spikes per stage in shared memory
+  int parts;                 // warps that share the encoding spikes of a tile, a power of two
 };
 
 // hop_b and sum_rows: log-likelihoods summed per row of a time chunk. Spikes and rows are numbered

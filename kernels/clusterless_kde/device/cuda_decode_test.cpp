@@ -112,8 +112,7 @@ TEST_P(EmulatedDecode, TheOrderInWhichThreadsAndBlocksRunChangesNoBit) {
 }
 
 // Fewer groups than warps, as many, and one more; whole groups or not; one to eight warps for each
-// spike: larger blocks leave a block fewer of them to share. In most cases one warp ends before the
-// others.
+// spike, fewer in larger blocks. In most cases one warp ends before the others.
 TEST_P(EmulatedDecode, SharedEncodingSpikesAreAllCountedOnce) {
   for (const int spikes : {1, 16, 33, 126, 140}) {
     const Input input =
@@ -289,7 +288,7 @@ TEST(EmulatedOptimizedDecode, ACutSortsMarksTogetherWithTheirPositions) {
 
 TEST(EmulatedUnits, BeginAgainWithAnotherInputAndWithTheirFirst) {
   Input input = golden::input();
-  input.encoding.positions.front() += 0.7;  // else both ways would be the same
+  input.encoding.positions.front() += 0.7;  // else the trajectory's reverse would equal it
   for (const Unit unit : {Unit::encode, Unit::decode, Unit::total, Unit::local}) {
     SCOPED_TRACE(static_cast<int>(unit));
     const auto backend = emulated();
@@ -396,7 +395,7 @@ TEST(EmulatedOptimizedDecode, LongSumsDoNotShrink) {
 TEST(EmulatedOptimizedDecode, ManySpikesFallIntoTheirRows) {
   const Input input = cells({.size = Size::tiny, .bins = 8}, 16, 1100);
   const auto expected = oracle_decoding(input).likelihood;
-  EXPECT_LE(largest_difference(decoded(input, {}).likelihood, expected), 5e-3);  // relative to -700
+  EXPECT_LE(largest_difference(decoded(input, {}).likelihood, expected), 5e-3);  // of about -700
 }
 
 TEST(EmulatedOptimizedDecode, ElectrodesWithoutSpikesLeaveEverythingFinite) {

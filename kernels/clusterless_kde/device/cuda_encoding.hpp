@@ -55,7 +55,7 @@ struct EncodingLayout {
 template <class T>
 class EncodingSpikes {
  public:
-  // With `cut`, spikes are sorted by position and have boxes.
+  // Only with `cut` are spikes sorted by position and given boxes.
   EncodingSpikes(Backend& backend, const Shape& shape, const Nodes& nodes, bool cut, int batches);
 
   // prepare() rebuilds everything from the input; load() then puts a batch on the device.
@@ -99,8 +99,8 @@ class EncodingSpikes {
   double lowest_floor_ = 0;
 };
 
-// Which tiles' partial sums are added up: none; each electrode's spikes and, last, the samples';
-// all spikes', then the samples'.
+// Which tiles' partial sums are added up: none; those of each electrode's spikes and, last, of the
+// samples; those of all spikes, then of the samples.
 enum class Totals { none, electrodes, spikes };
 
 // Scratch of an encoding: sums over tiles of items at columns, which are nodes or places.

@@ -34,9 +34,9 @@ __device__ inline void add_squares(const kde::Quad<T>* items, const T (&point)[a
   }
 }
 
-// Sum of the kernel at a point over `groups` of items, by all lanes of a warp: eight groups, a quad
-// per lane. `squares(group, square)` adds to a lane's four squared distances. Sums of 16 terms are
-// in T, sums of those in double.
+// Sum of the kernel at a point over `groups` of items, by all lanes of a warp: eight groups at a
+// time, a quad per lane. `squares(group, square)` adds to a lane's four squared distances. Sums of
+// 16 terms are in T, sums of those in double.
 template <class T, class Squares>
 __device__ inline double kernel_sum(int groups, T least, const Squares& squares) {
   constexpr int run = 4;

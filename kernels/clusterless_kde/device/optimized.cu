@@ -24,8 +24,8 @@
 //   - If multiprocessors would be idle, up to eight warps share the encoding spikes of a tile and
 //     add up in shared memory, in one order for every grid, and a block takes fewer columns: at
 //     medium 944 warps instead of 59, and two groups of 16 encoding spikes for each, not 14.
-//   - 16 columns at a time keep four chains of three products in flight, instead of two for 8
-//     columns after 8: 190 cycles, not 320.
+//   - 16 columns at a time keep four chains of three products in flight, not two of 8 columns one
+//     after the other: 190 cycles, not 320.
 //   - A warp owns rows of time and 64 places and adds up in the order of time: no atomics on out.
 //   - Sums at the next 16 nodes are loaded while these are multiplied, the logarithms of four
 //     spikes are taken at a time, and both ends of a warp's spikes are searched for at once: in

@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(32 * kde::place_warps) hop_b(kde::PlaceProduct
     for (int group = 0; group < a.node_groups; group += a.slab_groups) {
       const int end = min(group + a.slab_groups, a.node_groups);
       if (!whole) {
-        __syncthreads();  // all warps have read the last slab
+        __syncthreads();  // all warps have read the previous slab
         fill_slab<V, bins>(slab, a, group, end, first_column, used);
         holdfast::copies_done();
         __syncthreads();

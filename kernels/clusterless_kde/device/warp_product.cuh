@@ -20,7 +20,7 @@ inline constexpr float no_sums[4] = {0, 0, 0, 0};
 template <class V, int tiles, int columns>
 struct WarpProduct;
 
-// x y = high high + (high low + low high), the small terms first; low low, a part of 2^-16, is left
+// x y = high high + (high low + low high), the small terms first; low low, 2^-16 of x y, is left
 // out. Matrix units truncate sums, so the sums of 16 k are added up outside of them.
 template <int tiles, int columns>
 struct WarpProduct<kde::SplitBf16, tiles, columns> {

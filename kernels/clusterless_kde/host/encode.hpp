@@ -128,7 +128,7 @@ class Finisher {
       finish(first, model_.trajectory_sum() + first, sizes_.pitch);
   }
 
-  // Computes the greatest distance at which a spike still matters to a bin or node.
+  // Sets lowest_floor and node_reach, which bound how far a spike matters to bins and to nodes.
   void find_reach() {
     model_.lowest_floor = 0;
     for (std::int64_t p = 0; p < sizes_.bins; ++p)

@@ -16,7 +16,7 @@ double decoding_error(const Way& way, const Input& input) {
 
 // An electrode whose many spikes make nodes cheaper than places, and others with one encoding spike
 // each, every 2 cm, that decode the same mark. The mark bandwidth is so narrow that likelihoods are
-// above the floor eleven bandwidths away.
+// still above the floor eleven position bandwidths away.
 Input alone_along_the_track() {
   Input input = make_input({.marks = Marks::cells, .encoding_spikes = 800, .decoding_spikes = 20});
   input.feature_bandwidth.assign(4, 2e-4);

@@ -43,7 +43,7 @@ class MarkKernels {
             T((features[r * input_.features + f] - center[f]) * model_.feature_unit[f]);
   }
 
-  // Computes encoding spikes i .. i + depth - 1; the rest of the last panel is undefined.
+  // Computes A for encoding spikes i .. i + depth - 1; the rest of the last panel is undefined.
   void fill(std::int64_t i, int depth) {
     const T* marks = model_.marks.data() + electrode_->begin * input_.features + i;
     for (int r = 0; r < count_; ++r) {
@@ -134,8 +134,8 @@ class Hop {
         marks_(input, sizes, options.distance, model, memory),
         values_(memory + marks_.size()) {}
 
-  // Processes decoding spikes first .. first + count - 1 of electrode e; spike r adds to the sums
-  // of spike `position[r]` in `sums`.
+  // Computes the sums of decoding spikes first .. first + count - 1 of electrode e; those of spike
+  // r become those of spike `position[r]` of `sums`.
   void operator()(int e, std::int64_t first, std::int64_t count, const std::int32_t* position,
                   const Sums<T>& sums) {
     electrode_ = &model_.electrodes[e];

@@ -65,7 +65,7 @@ std::vector<double> values(const std::array<double, n>& golden) {
   return {golden.begin(), golden.end()};
 }
 
-// The animal stands beside its track for a while, and is alone there; few spikes.
+// The maze, a plane, thinned to few spikes.
 Input in_the_maze() {
   return make_input({.size = Size::hpc2d, .marks = Marks::cells, .scale = 512});
 }

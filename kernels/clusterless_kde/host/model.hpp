@@ -99,8 +99,8 @@ struct Model {
   double* trajectory_sum() const { return sums.data() + sample_blocks * sum_width; }
   double* spike_sum() const { return sums.data() + sums.size() - sum_width; }
 
-  // The squared distance, in units, beyond which a spike changes no sum above the floor by more
-  // than cut_part: n such Gaussians are that small beside e^lowest_floor.
+  // The squared distance, in units, beyond which n spikes together change no sum above the floor by
+  // more than cut_part of it: that small are their Gaussians beside e^lowest_floor.
   double cut_radius_squared(std::int64_t n) const {
     return (std::log(static_cast<double>(n) / cut_part<T>) - lowest_floor) * log2_of_e;
   }
@@ -130,7 +130,7 @@ struct Model {
   double log_mark_norm = 0;               // lcw
   double position_norm = 1;               // normalises the Gaussians of positions
 
-  Buffer<double> kept_positions;     // of padded spikes, [d] each
+  Buffer<double> kept_positions;     // of the padded spikes, [d] each
   Buffer<double> centers;            // [E, D]: origin of the marks
   Buffer<T> marks;                   // per electrode [D, padded]
   Buffer<T> positions;               // per electrode [d, padded], if psi is not kept

@@ -52,7 +52,7 @@ HostSizes::HostSizes(const Shape& shape, const Plan& plan, Unit unit)
   samples_per_block =
       std::max(least_samples_per_block, (samples + most_sample_blocks - 1) / most_sample_blocks);
   sample_blocks = (samples + samples_per_block - 1) / samples_per_block;
-  // Measured: larger dense tiles share computed values among more spikes, smaller ones stay in L1.
+  // Measured: larger dense tiles reuse computed values more, smaller ones stay in nearer caches.
   // Dense bins need no panels; the narrower their tiles, the more a cut skips.
   const std::int64_t step = two_hop ? panel_columns : panel_columns / 2;
   const std::int64_t tile = two_hop ? panel_columns : plan.options.cut ? step : 4 * panel_columns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The animal's position at mostly ascending times: like interpolate() of input.hpp, but each search
-// starts at the last segment.
+// starts at the segment of the previous time.
 #pragma once
 
 #include <algorithm>

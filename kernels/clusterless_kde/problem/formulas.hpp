@@ -36,7 +36,7 @@ HOLDFAST_BOTH constexpr T expanded_exponent(T a_square, T b_square, T product) {
   return distance > 0 ? T(-0.5) * distance : T(0);
 }
 
-// ln of a rate r q / o, raised to the floor.
+// ln of a rate r q / o, floored; the rate counts as 0 where o is 0.
 template <class T>
 HOLDFAST_BOTH constexpr T floored(T log_rate) {
   return log_rate < T(log_rate_floor) ? T(log_rate_floor) : log_rate;

@@ -15,8 +15,8 @@ namespace holdfast::clusterless_kde {
 template <class T>
 inline constexpr double cut_part = sizeof(T) == sizeof(float) ? 1e-6 : 1e-12;
 
-// Squared distance at which one encoding spike adds at most this part of that sum, whose logarithm
-// is `lowest_floor`; for several spikes add log2 of their number.
+// Squared distance beyond which one encoding spike adds at most cut_part of that sum, whose
+// logarithm is `lowest_floor`; for several spikes add log2 of their number.
 template <class T>
 double cut_square(double lowest_floor) {
   return (-lowest_floor + std::log(1 / cut_part<T>)) * log2_of_e;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decode in log space, two ways: a log-sum-exp for every spike and place (log_sum_exp), and one
-// matrix product of kernels scaled by the maxima of each encoding spike (matmul). Part of
+// matrix product of kernels divided by each encoding spike's maxima (matmul). Part of
 // eager_program.hpp.
 #pragma once
 

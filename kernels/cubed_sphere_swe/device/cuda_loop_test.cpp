@@ -99,8 +99,8 @@ std::vector<double> drifts_of_steps(Variant variant, Problem problem) {
   return drifts;
 }
 
-// In f32, where drifts rise and fall, and each stage of a step has another: the steps end with the
-// largest drift, and continue beyond.
+// In f32, where drifts rise and fall, and each stage of a step has another: one loop ends at the
+// largest drift, another continues beyond it.
 TEST_P(EmulatedLoop, TellsTheLargestDriftOfAllItsStepsHoweverItIsLaunched) {
   const bool is_reference = GetParam() == Variant::reference;  // its steps take longer
   Problem problem = loop_problem(8, is_reference ? 3 : 7, Launch::host, Diagnostics::device);
@@ -116,7 +116,7 @@ TEST_P(EmulatedLoop, TellsTheLargestDriftOfAllItsStepsHoweverItIsLaunched) {
       for (const Diagnostics diagnostics : {Diagnostics::device, Diagnostics::host}) {
         const bool reads_back = diagnostics == Diagnostics::host;
         if (reads_back && (is_reference || launch != Launch::host)) continue;
-        if (is_reference && launch == Launch::graph_step) continue;  // the host's single steps
+        if (is_reference && launch == Launch::graph_step) continue;  // like Launch::host
         SCOPED_TRACE(text(static_cast<int>(launch), " ", static_cast<int>(diagnostics)));
         problem.options.steps = static_cast<int>(steps);
         problem.options.launch = launch;
@@ -276,7 +276,7 @@ TEST_P(DryLoop, KernelsStayBelow97RegistersAndDoNotSpill) {
   }
 }
 
-// Its blocks read what other blocks wrote since it began, which the read-only cache may not show.
+// The kernel's blocks read what others wrote since it began; the read-only cache may not show that.
 TEST_P(DryLoop, ThePersistentKernelReadsNothingThroughTheReadOnlyCache) {
   const DryRun cost(GetParam(), Variant::optimized, loop_problem(24, 2, Launch::persistent));
   const Compiled& program = *cost.backend->compiler->programs().front();

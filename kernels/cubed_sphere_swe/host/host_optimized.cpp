@@ -225,7 +225,7 @@ class HostOptimized final : public Computation {
   double dt_;
   std::function<State(int)> begin_;
   int threads_;
-  bool shared_;  // whether one step is enough work for more than one thread
+  bool shared_;  // whether one step of the scheme is enough work for more than one thread
   int blocks_, scratch_rows_;
   std::vector<double> offset_;  // h - A h of the start, added back in result()
   Tables<P> tables_;

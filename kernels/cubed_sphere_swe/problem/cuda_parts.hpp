@@ -18,7 +18,7 @@ std::unique_ptr<Computation> make_reference_part(Backend& backend, const Problem
 template <class T>
 std::unique_ptr<Computation> make_optimized_part(Backend& backend, const Problem& problem);
 
-// The input arrays and the result arrays of a part, in this order.
+// The inputs, tables and results of a part, each in the order in which they were added.
 template <class T>
 class PartArrays {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scalar mathematics, compiled by g++ for the host and by NVRTC for the device. Uses nothing
-// from the standard, not even a square root: d = sqrt(1 + t1^2 + t2^2) is an argument.
+// from the standard library, not even a square root: d = sqrt(1 + t1^2 + t2^2) is an argument.
 #pragma once
 
 #include "runtime/device_code/both.hpp"
@@ -86,7 +86,7 @@ HOLDFAST_BOTH constexpr T flux(Metric<T> m, bool normal_is_x1, T v1, T v2) {
   return normal_is_x1 ? m.jq11 * v1 + m.jq12 * v2 : m.jq12 * v1 + m.jq22 * v2;
 }
 
-// Consensus flux F*: the flux through A's edge of the mean of both sides' velocity vectors.
+// Consensus flux F*, in A's frame: the flux of the sides' mean velocity vector through the edge.
 template <class T>
 HOLDFAST_BOTH constexpr T consensus_flux(int panel_a, bool normal_is_x1, T t1, T t2, T d,
                                          T q12_sign, Vector<T> side_a, Vector<T> side_b) {

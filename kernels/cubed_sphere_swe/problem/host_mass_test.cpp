@@ -24,7 +24,7 @@ double mass_one_by_one(const std::vector<double>& h) {
 }
 
 // Two values that nearly cancel: until the second is added, a plain sum rounds all others to 1e-8.
-// Powers of two make their products exact. Placed in one row and vector lane, then another.
+// Powers of two make their products exact. The two lie in different rows and vector lanes.
 TEST(MassWatch, LosesNothingBesideLargeValuesThatCancel) {
   const std::vector<double> start = initial_state({n}, Start::random).h;
   std::vector<double> h = start;

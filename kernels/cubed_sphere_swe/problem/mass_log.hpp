@@ -17,12 +17,12 @@ class MassLog {
   MassLog(Backend& backend, int n, int steps, unsigned blocks);
 
   const MassHistory& history() const { return history_; }
-  void recorded(int masses) { recorded_ += static_cast<unsigned>(masses); }  // enqueued by kernels
+  void recorded(int masses) { recorded_ += static_cast<unsigned>(masses); }  // by enqueued kernels
 
   // Waits for the newest mass and stores it: the cost of reading back in every step.
   void read_newest();
 
-  // The largest relative_drift() from the start. Downloads what was not read yet.
+  // The largest relative_drift() from the start. Downloads what has not been read yet.
   double drift();
 
  private:
@@ -34,7 +34,7 @@ class MassLog {
   std::vector<double> read_ = {};  // by read_newest()
 };
 
-// Launch shape of the kernel `mass` for n: as many blocks as have work and fit on the device.
+// Shape of the kernel `mass` for n: a block per mass_threads values, at most 2 per multiprocessor.
 LaunchShape mass_shape(const Device& device, int n);
 
 // The largest relative_drift() from the first, which is that of the start.

@@ -247,8 +247,8 @@ TEST(HostComponent, WorkCountsTheFieldsThatMustMove) {
   EXPECT_EQ(bytes({.kind = Kind::divergence}, Precision::f32), 4 * (2 * v + h));
 }
 
-// A value of an operator takes seven operations; a border point has four metric values, F* and its
-// sum in addition to extrapolations (five each) and interpolations.
+// A value of an operator takes seven operations; a border point takes two extrapolations (five
+// each), an interpolation, and nine operations for its flux, F* and sum.
 TEST(HostComponent, WorkCountsTheOperationsOfAPhase) {
   constexpr double h = 6. * 385 * 385, v = 6. * 384 * 385, border = 24. * 385;
   const auto flops = [](Component part) {
