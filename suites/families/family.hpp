@@ -20,12 +20,12 @@ inline const Kinds any_kind = {"host", "cuda", "cuda-dry"}, executing = {"host",
                    gpu = {"cuda", "cuda-dry"};
 
 // A row has `const Family<Row>* family`, `Tier tier`, `Kinds only` (of devices; empty: all that can
-// run it) and `bool counted` (whether its instructions are counted, being small enough).
+// run it) and `bool counted` (small enough to have its instructions counted).
 template <class Row>
 struct Family {
   std::string (*id)(const Row&) = nullptr;
   Kinds (*devices)(const Row&) = nullptr;       // able to run it; null: any kind
-  bool (*reference)(const Row&) = nullptr;      // whether it is measured too; null: yes
+  bool (*reference)(const Row&) = nullptr;      // whether that variant is measured too; null: yes
   Kinds (*unreferenced)(const Row&) = nullptr;  // too slow for the reference; optional
   std::vector<MetricDeclaration> (*metrics)(const Row&) = nullptr;  // optional
   std::vector<ExpectedFinding> (*expected)(const Row&) = nullptr;   // optional
@@ -93,7 +93,7 @@ Derived over(std::string_view name, const Row& other, Derived::Form form,
           .form = form};
 }
 
-// A GPU's optimized variant compared with each of its host's variants.
+// A GPU's optimized variant compared with each of these variants on its host.
 template <class Row>
 std::vector<Derived> over_host(const Row& row, const std::vector<Variant>& variants) {
   std::vector<Derived> all;

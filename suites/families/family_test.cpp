@@ -63,7 +63,7 @@ std::unique_ptr<Computation> noted(const Row&, Backend& backend, Variant variant
   return std::make_unique<Toy>(backend);
 }
 
-// A family with all members set.
+// Sets most of the optional members that `counting` leaves out.
 const Family<Row> whole = {
     .id = count_id,
     .unreferenced = [](const Row&) { return gpu; },

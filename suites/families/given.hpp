@@ -12,7 +12,7 @@
 namespace holdfast {
 
 // Each verb returns whether the option was given, and leaves the value unchanged if not. Throws
-// Error{bad_input} for an unknown word or an invalid whole number.
+// Error{bad_input} for an unknown word, or an invalid whole or real number.
 class Given {
  public:
   explicit Given(const SuiteOptions& options) : options_(&options) {}

@@ -12,7 +12,7 @@ Invariant repeats_itself();
 // The same, within `allowed` relative to the largest entry.
 Invariant repeats_itself_within(double allowed);
 
-// The larger one; infinite if the difference is NaN, which std::max would drop.
+// The larger of `most` and |difference|; infinite if that is NaN, which std::max would drop.
 double larger(double most, double difference);
 
 }  // namespace holdfast

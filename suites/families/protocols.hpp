@@ -49,8 +49,8 @@ std::int64_t checked_step(Session& session, const Steps& steps);
 
 // Two or more inputs alternate on one backend, so that results of one cannot pass for the other's,
 // and each result is spoilt before it is recomputed. Reads all of turn_metrics(): `allclose`,
-// whether all results were, and compile_steady, the programs of all turns after the first, of both
-// variants.
+// whether all results were close, and compile_steady, the programs of all turns after the first,
+// per variant.
 struct Turn {
   Steps steps = {};
   std::function<bool(const std::vector<double>& result)> allclose = {};

@@ -287,7 +287,7 @@ TEST(Compile, RunsTheCompilerWhateverTheCachesHold) {
   EXPECT_EQ(readings.at("nvrtc_runs"), 1);
 }
 
-// It does not use the user's cache or the process's either.
+// Uses neither the user's cache nor the process's.
 TEST(WarmFirstCall, CompilesOnceAndThenTakesAllFromTheDisk) {
   for (int again = 0; again < 2; ++again) {
     std::vector<std::int64_t> compiled;

@@ -86,8 +86,7 @@ void print_for_people(const std::vector<Case>& cases) {
               << "\n";
 }
 
-// The cases of this device, or of any if empty, up to this tier; `filter` selects by id, or with a
-// leading '-' excludes.
+// The cases of this device, or of any if empty, up to this tier.
 std::vector<const Case*> of_tier(const std::vector<Case>& cases, const SuiteOptions& options) {
   const Tier most = tier(options.tier);
   const bool any = options.device.empty();
@@ -102,7 +101,7 @@ std::vector<const Case*> of_tier(const std::vector<Case>& cases, const SuiteOpti
   return chosen;
 }
 
-// The id of a case that needs no option; without one, the first of the suite.
+// The id of a case that the default options choose, else of the suite's first.
 std::string usual_case(const Suite& suite) {
   const SuiteOptions defaults;
   const std::vector<Case> cases = suite.cases(defaults);
@@ -112,6 +111,7 @@ std::string usual_case(const Suite& suite) {
   return (usual == cases.end() ? cases.front() : *usual).id;
 }
 
+// The cases whose id matches `filter`, or with a leading '-' does not.
 std::vector<const Case*> filtered(std::vector<const Case*> cases, const std::string& filter) {
   const IdFilter chosen(filter);
   std::erase_if(cases, [&](const Case* one) { return !chosen.takes(one->id); });

@@ -20,7 +20,7 @@ constexpr const char* uncalibrated = "HOLDFAST_CEILINGS=none " CUBED_SPHERE_SWE_
 
 class SuiteCommand : public SuiteInAShell {
  protected:
-  // Keeps the binary from restarting, which is half the time of most of these runs.
+  // Keeps the binary from restarting, which takes half the time of most of these runs.
   static void SetUpTestSuite() { ::setenv("GOMP_SPINCOUNT", "1000", 0); }
 };
 

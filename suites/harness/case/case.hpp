@@ -48,8 +48,8 @@ struct Oracle {
   std::string name = {};
   double limit = 0;
   std::function<std::vector<double>(int steps)> expected = {};  // after so many step()s
-  // Optional, for chained steps: up to how many `expected` is cheap and within the limit, if more
-  // than the warm-up takes. Used if no reference is measured.
+  // Optional, for chained steps: up to how many of them `expected` is cheap and within the limit,
+  // if more than the warm-up takes. Used if no reference is measured.
   int most_steps = 0;
   std::vector<std::size_t> parts = {};  // lengths of the result's fields; empty: one field
   // Optional; with it `expected` may be known facts about the result in any form.
@@ -175,7 +175,7 @@ struct Case {
   bool reference = true;
   std::vector<std::string> unreferenced = {};  // kinds of devices on which it would take too long
   // Whether the instructions of its steps are counted on a host: valgrind is some hundred times
-  // slower, and counting a suite should take half a minute. The list gives the reason against it.
+  // slower, and counting a suite should take half a minute at most. If not, the list says why.
   bool counted = false;
   std::string uncounted =
       "its suite counts other cases, in the half minute that a suite has for that";
@@ -190,7 +190,7 @@ struct Case {
   bool runs_on(std::string_view device) const;
   bool has_reference(std::string_view device) const;
   bool has(const Derived& metric, std::string_view device) const;
-  // The reason for a case that gates on a host without counting instructions there.
+  // The reason why a case that gates on a host has no instructions counted there.
   std::optional<std::string> why_uncounted() const;
 };
 

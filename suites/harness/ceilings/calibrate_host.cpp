@@ -49,7 +49,7 @@ double best_rate(Calibration& calibration, double Work::*amount, double deadline
 
 // The rate of `amount` per second of all threads running concurrently, each on its own clock. They
 // synchronise once, at the beginning: on a busy machine every wait is long. If they have to share a
-// CPU, this is what each could do alone.
+// CPU, this is what they could do with one each.
 double team_rate(const Backends& backends, const Size& share, double Work::*amount) {
   double rate = 0;
   std::exception_ptr failure;
@@ -71,7 +71,7 @@ double team_rate(const Backends& backends, const Size& share, double Work::*amou
   return rate;
 }
 
-// The best of the streams: which one that is depends on the machine and on the level.
+// The best of copy, triad and read: which one that is depends on the machine and on the level.
 Ceilings::Level level(const Backends& backends, std::string name, double capacity,
                       std::size_t thread_bytes, bool beyond_caches) {
   Ceilings::Level level{.name = std::move(name),
@@ -99,7 +99,7 @@ std::vector<Ceilings::Level> levels(const Backends& backends) {
   };
   std::size_t last_cache = 0;
   for (const Cache& cache : calibration::host_caches()) {
-    // Half of a thread's share, or as much as certainly exceeds the level before.
+    // Half of a thread's share, but no more than certainly exceeds the level before.
     constexpr std::size_t most = 32 * MiB;
     const std::size_t capacity = cache.team_bytes(threads);
     add(text("l", cache.level), static_cast<double>(capacity),

@@ -23,8 +23,8 @@ struct Ceilings {
   };
   struct Peak {
     std::optional<double> flop_per_second = {};        // multiply-adds, two each
-    std::optional<double> gemm_flop_per_second = {};   // on a GPU by the matrix units
-    std::optional<double> split_flop_per_second = {};  // the same with three bf16 products each
+    std::optional<double> gemm_flop_per_second = {};   // by the BLAS, which may use matrix units
+    std::optional<double> split_flop_per_second = {};  // f32 products by three bf16 ones each
     std::optional<double> specials_per_second = {};    // exponentials
   };
 

@@ -27,7 +27,7 @@ double by_others(const Waits& waits, double elapsed, bool others_ran);
 
 class CpuWaits {
  public:
-  // Watches the present threads of this process.
+  // Watches the present working threads of this process (own_work.hpp).
   CpuWaits();
   // The sum since each of them began. If the kernel does not account for it, each interruption
   // counts as a time slice.

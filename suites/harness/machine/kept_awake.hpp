@@ -20,9 +20,9 @@ namespace holdfast {
 std::vector<int> cpus_filled_by(const cpu_set_t& allowed, int threads);
 
 // A thread on each CPU. Between begin() and end() it spins in the lowest scheduling class
-// (SCHED_IDLE, sched(7)): within its process group it gets the CPU only if nobody else wants it.
-// Otherwise it sleeps in the normal class, because a process ends with its last thread, and beside
-// computing programs a thread of the lowest class takes a second to end.
+// (SCHED_IDLE, sched(7)): within its cgroup or autogroup it gets the CPU only if nobody else wants
+// it. Otherwise it sleeps in the normal class, because a process ends with its last thread, and
+// beside computing programs a thread of the lowest class takes a second to end.
 class Keepers {
  public:
   // Throws std::system_error if the system refuses a thread, or refuses to let it leave that class.
@@ -58,10 +58,10 @@ const std::vector<const Keepers*>& all_keepers();
 // Keeps the CPUs of this process awake for as long as it lives; one at a time.
 class KeptAwake {
  public:
-  // False if it would cost anything: the team does not fill the CPUs, a container may have less
-  // than all of their time, the kernel does not report which thread waited, the system does not let
-  // a thread leave its class again (CAP_SYS_NICE), or the process was started with a class or a
-  // niceness hardly above theirs. Then no CPUs are kept awake.
+  // False if it would cost anything: the team does not fill the CPUs, a container's quota does not
+  // exceed them, the kernel does not report which thread waited, the system does not let a thread
+  // leave its class again (CAP_SYS_NICE), or the process was started with a class or a niceness
+  // hardly above theirs. Then no CPUs are kept awake.
   static bool may_be();
 
   KeptAwake();

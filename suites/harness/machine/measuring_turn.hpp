@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // This process's turn to measure on host. Without it other programs preempt its threads for some
-// milliseconds at a time, which mostly delays work of several threads that wait for each other, and
-// hardly that of one.
+// milliseconds at a time: work of several threads that wait for each other is then delayed most of
+// the time, that of one hardly ever.
 #pragma once
 
 #include <chrono>
@@ -17,11 +17,11 @@ namespace holdfast {
 // How long a process waits for the turn, once: its holder may be stopped.
 inline constexpr auto patience_for_a_turn = std::chrono::seconds(30);
 
-// A machine-wide lock for `device` host: runs at the same time do not disturb each other. With
-// precedence (base/machine.hpp: where the machine grants it) its threads, and those that they
-// start, use real-time scheduling while it lives; the kernel leaves other programs a twentieth of
-// each second. CPUs are kept awake as long. A process that does not get the turn measures without
-// it, and does not wait again.
+// A machine-wide lock if `device` is host, so that concurrent runs do not disturb each other. With
+// precedence (base/machine.hpp: where the machine grants it) the process's threads, and those that
+// they start, use real-time scheduling while it lives; the kernel leaves other programs a twentieth
+// of each second. CPUs are kept awake as long. A process that does not get the turn measures
+// without it, and does not wait again.
 class MeasuringTurn {
  public:
   explicit MeasuringTurn(const std::string& device,

@@ -29,7 +29,7 @@ Subject warmed_up(const Steps& steps, Variant variant, const std::string& device
 // permission, or if its counts differ from step to step.
 Subject account(const Steps& steps, Variant variant, const std::string& device);
 
-// Accounts a step that was left so, for a subject that is not timed.
+// Accounts a steady step of a subject that account() left to the timing and that is not timed.
 void count_now(Subject& subject);
 
 // Throws Error{broken_rule} for a variant with a wrong result: of the warm-up, at the oracle's few

@@ -117,8 +117,8 @@ TEST(Kernels, AreLaunchedInAStepAsOftenAsThatDoesHoweverLongTheWarmUp) {
   EXPECT_EQ(measured.step.launches, 2);
 }
 
-// In 228 KiB of shared memory two blocks of 100 KiB fit: 4 warps of 64. Of four warps without any,
-// all fit.
+// In 228 KiB of shared memory two blocks of 100 KiB fit: 4 warps of 64. Blocks of four warps
+// without any fill all 64.
 TEST(Kernels, AddUpTheirShapesAndTellTheWorstOccupancy) {
   const LaunchShape crowded = {.grid = {2}, .block = {64}, .shared_bytes = 100 << 10},
                     other = {.grid = {4}, .block = {128}};

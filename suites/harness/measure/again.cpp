@@ -56,7 +56,7 @@ class Verification {
  private:
   bool in_time() const { return seconds_since(start_) < limits_.seconds; }
 
-  // How many of `wanted` steps the remaining seconds allow, by the measured times.
+  // How many of `wanted` steps limits_.seconds allow by the measured times, at least one.
   int affordable(int wanted) const {
     double each = optimized_.measured.seconds.value_or(0);
     if (reference_) each += reference_->measured.seconds.value_or(0);

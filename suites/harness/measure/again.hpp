@@ -26,10 +26,10 @@ struct AgainLimits {
 };
 
 // Takes 1 to 40 steps, and then enough to make 41; one by one if unchained; fewer if they are slow.
-// Results are compared with the other variant's if that is measured, else with the oracle, never
-// with the same variant's. A reference's unchained result is computed once per run and shared by
-// its processes. Throws Error{broken_rule} if a step's counts differ from the accounted ones.
-// Returns a sentence for what is wrong.
+// Results are compared with the other variant's if that is measured, else with the oracle, as are
+// all unchained ones of input 0; never with the same variant's. A reference's unchained result is
+// computed once per run and shared by its processes. Throws Error{broken_rule} if a step's counts
+// differ from the accounted ones. Returns a sentence for what is wrong.
 std::optional<std::string> verify_again(const Steps& steps, Subject* reference, Subject& optimized,
                                         const AgainLimits& limits, Again& done);
 

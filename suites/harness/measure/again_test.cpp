@@ -19,8 +19,8 @@ using testing::HasSubstr;
 constexpr double ample = 60;  // seconds
 constexpr int never = 1000;   // steps
 
-// Returns ten times (the number of its input plus one), recomputed in each step; `fault` gets the
-// number of the call and the previous result.
+// Results in ten times (its input's number plus one), recomputed in each step; calls that are
+// `stale` repeat the last result.
 class Fresh : public Computation {
  public:
   using Wrong = std::function<bool(int call)>;
@@ -76,7 +76,7 @@ Case alone(Case one) {
   return one;
 }
 
-// Continues counting after calls that did nothing.
+// A toy whose optimized variant does nothing at these calls, and counts on afterwards.
 Case skipping(const std::function<bool(int call)>& skips) {
   Case one = toy_case();
   steps_of(one).make = [=](Backend& backend, Variant variant) {

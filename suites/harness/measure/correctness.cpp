@@ -48,7 +48,7 @@ double relative_error(const std::vector<double>& result, const std::vector<doubl
   for (const std::size_t length : lengths) {
     double difference = 0, magnitude = 0;
     for (std::size_t i = begin; i < begin + length; ++i) {
-      // A non-finite expected value has checked nothing.
+      // A non-finite expected value would check nothing.
       if (!std::isfinite(result[i]) || !std::isfinite(expected[i])) return infinite;
       difference = std::max(difference, std::abs(result[i] - expected[i]));
       magnitude = std::max(magnitude, std::abs(expected[i]));

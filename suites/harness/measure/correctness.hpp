@@ -17,8 +17,8 @@ double golden_error(const Steps& steps, Variant variant, const std::string& devi
 // A sentence for an error outside the oracle's limit; empty otherwise.
 std::optional<std::string> wrong(const Steps& steps, Variant variant, double error);
 
-// Largest difference relative to the largest expected magnitude, over all fields; infinite if
-// lengths differ or a value is not finite.
+// Of the worst field, the largest difference relative to its largest expected magnitude; infinite
+// if lengths differ or a value is not finite.
 double relative_error(const std::vector<double>& result, const std::vector<double>& expected,
                       const std::vector<std::size_t>& parts);
 

@@ -76,8 +76,8 @@ constexpr double enough_seconds = 0.3;  // CPU time of this thread, inside valgr
 
 // Holds all free heap memory. Otherwise a block large enough for glibc to map separately (the gate
 // sets that size) might be served from it, and a step that allocates would execute some thousand
-// instructions more or less depending on its past. Steps that ran once find their smaller blocks
-// where those were freed.
+// instructions more or less depending on what ran before. Steps that ran once find their smaller
+// blocks where those were freed.
 class FullHeap {
  public:
   FullHeap() {

@@ -85,9 +85,9 @@ Ratio measured() {
   return {std::exp(trimmed_mean(rounds.log_ratios)), rounds.waited > disturbed_share};
 }
 
-// Other load on this machine is unknown: a disturbed ratio of the test alone is no basis for
-// comparison, and the others must still report that they are disturbed. Processors taken from a
-// virtual machine are invisible from inside; but not three times in a row.
+// Other load on this machine is unknown: a ratio disturbed even without competitors passes, for it
+// compares with nothing. Otherwise the one beside them must be near it or known to be disturbed.
+// Processors taken from a virtual machine go unseen inside it, but not three times in a row.
 bool moves_little_or_is_known(int competitors) {
   const Ratio alone = measured();
   const Competitors others(competitors);
@@ -121,7 +121,7 @@ TEST(Interference, CompetingProcessesMoveNoRatioOfThreadsThatAreAheadOfThem) {
         << count;
 }
 
-// Its competitor ends before the ratio is timed, and the worse of both is reported.
+// The competitor ends before the ratio is timed; the worse wait, of case or ratio, is reported.
 TEST(Interference, ACaseTellsThatItsThreadsWaited) {
   cpu_set_t before;
   ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);

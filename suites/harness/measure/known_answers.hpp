@@ -22,9 +22,9 @@ Oracle remembering(Oracle oracle, const std::string& case_id);
 std::vector<double> kept_answer(const std::string& question,
                                 const std::function<std::vector<double>()>& compute);
 
-// Its two halves, for an answer that must be checked before it is kept. keep_answer() ignores
-// answers of more than most_kept numbers: writing and hashing them takes seconds, recomputing them
-// on a device less.
+// The parts of kept_answer(), for an answer that must be checked before it is kept. keep_answer()
+// ignores answers of more than most_kept numbers: writing and hashing them takes seconds,
+// recomputing them on a device less.
 inline constexpr std::size_t most_kept = 1 << 23;  // 64 MiB
 bool is_known(const std::string& question);
 std::optional<std::vector<double>> known_answer(const std::string& question);

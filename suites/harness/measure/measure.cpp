@@ -54,7 +54,7 @@ void check_afterwards(const Case& one, Subject& subject, Measurement& measuremen
   const auto broken = steps.invariant(subject.warm_result, subject.computation->result());
   if (!broken) return;
   measurement.check = CheckStatus::failed;
-  measurement.check_error.reset();  // the warm-up's error was right and is not what failed
+  measurement.check_error.reset();  // that of the warm-up, whose result was right
   fail(measurement, text("the ", variant_name(subject.variant),
                          " variant broke an invariant in the timed section: ", *broken));
 }
@@ -80,7 +80,7 @@ void look_again(const Case& one, const MeasureOptions& options,
   const auto fault = verify_again(steps, reference, optimized, limits, measurement.again.emplace());
   if (!fault) return;
   measurement.check = CheckStatus::failed;
-  measurement.check_error.reset();  // the warm-up's error was right and is not what failed
+  measurement.check_error.reset();  // that of the warm-up, whose result was right
   for (Subject* subject : {&optimized, reference})
     if (subject) subject->measured.readings.clear();
   fail(measurement, *fault);
@@ -180,7 +180,7 @@ void measure_protocol(const Case& one, const std::string& device, Measurement& m
   }
 }
 
-// Adds readings that follow from the size; and checks that everything declared was read.
+// Adds readings that follow from the size, and checks that everything declared was read.
 void complete_declared(const Case& one, const std::string& device, Measurement& measurement) {
   std::map<std::string, double>& readings = measurement.optimized.readings;
   for (const MetricDeclaration& declared : one.metrics) {

@@ -40,7 +40,7 @@ struct VariantMeasurement {
   Counts step = {};  // one step in steady state
   std::int64_t peak_bytes_warm = 0, peak_bytes = 0;
   std::optional<std::int64_t> estimated_bytes = {};  // the predicted peak
-  std::optional<double> least_upload_bytes = {};     // per step, predicted
+  std::optional<double> least_upload_bytes = {};     // per step, declared by the case
   double first_call_seconds = 0;  // construction and the first step, until it is done
   double warm_up_seconds = 0;     // the same plus the other warm-up steps
   StageSeconds stages = {};       // over all its programs
@@ -65,7 +65,7 @@ struct Measurement {
   enum class Status { ok, failed };
   Status status = Status::ok;
   std::string reason = {};    // of a failure
-  bool broke_off = false;     // interrupted: a training with NaN loss, out of memory
+  bool broke_off = false;     // interrupted by the device, a NaN loss or a lack of memory
   bool device_broke = false;  // later measurements in this process cannot be trusted
   bool executed = false;
   Work work = {};
@@ -81,7 +81,8 @@ struct Measurement {
   // Over the counted samples: time that this process's threads waited for a CPU, as a fraction of
   // the samples' time; on host.
   std::optional<double> waited_fraction = {};
-  // The same for rounds that began or ended while other work used the other half of a core.
+  // The fraction of their time in rounds that began or ended while other work used the other half
+  // of a core.
   std::optional<double> shared_fraction = {};
   std::optional<double> floor_seconds = {};
   std::map<std::string, double> derived = {};

@@ -17,8 +17,8 @@ using Reading = std::optional<double>;  // empty where the device cannot know
 
 enum class Of { variant, whole_case };  // one value per variant, or one for the case
 // What a case needs to have the metric: nothing, not even steps; Steps; Steps with a reference,
-// with a predicted peak or upload, with counting under callgrind, or with arithmetic in single
-// precision or less.
+// with an estimated peak, a declared upload, with counting under callgrind, or with arithmetic in
+// single precision or less.
 enum class Needs { nothing, steps, reference, estimate, upload, counted_steps, single };
 
 // Devices a metric exists on, as a set.

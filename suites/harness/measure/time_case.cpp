@@ -41,7 +41,7 @@ int batch(const Steps& steps, const Timer& timer, const Subject& subject) {
   return subject.step_seconds > far * wanted ? 1 : batch_for(timer, wanted);
 }
 
-// The number of steps, each of which takes about `once`, that fill a sample of `wanted` seconds.
+// How many steps of about `once` seconds each fill a sample of `wanted` seconds.
 int batch_beside(const Timer& timer, double once, double wanted) {
   constexpr int few = 4;  // above this the first step's time is no guide
   const auto steps = static_cast<int>(std::lround(wanted / once));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timed section of one case: its variants interleaved, and the references of its derived
-// metrics.
+// The timed section of one case: its variants interleaved, then one of them with the other
+// computation of each derived metric.
 #pragma once
 
 #include <string>

@@ -73,7 +73,7 @@ class Sampling {
   }
 
  private:
-  // The minimum of undisturbed rounds that represent a quiet machine. Fewer may be special moments:
+  // How many of `rounds` must be quiet to represent a quiet machine. Fewer may be special moments:
   // a CPU that others keep awake, for example, wakes threads sooner than an idle one.
   int fewest_to_stand_for(int rounds) const {
     return std::max(fewest(), rounds / budget_.rounds_per_undisturbed);
@@ -116,7 +116,7 @@ class Sampling {
   const Others& others_;
   Clock::time_point start_ = Clock::now();
   std::vector<Round> rounds_ = {};
-  int quiet_ = 0, undisturbed_ = 0;  // undisturbed: on no shared core, unless sharing lasts
+  int quiet_ = 0, undisturbed_ = 0;  // undisturbed: quiet, on no shared core unless sharing lasts
   double sum_ = 0, squares_ = 0;     // of the undisturbed rounds' logs
   double taken_ = 0;                 // seconds of all rounds
 };

@@ -32,13 +32,13 @@ struct TimingBudget {
   // Far below any tolerance, which is some percent: rounds end once their mean is known this well,
   // but not before a time that is long compared with interruptions.
   double settled_error = 0.002, settled_seconds = 0.1;
-  // If most rounds are disturbed, continues until there are this many undisturbed ones or this many
-  // times the budget was spent, for at least twice the minimum of rounds.
+  // If most rounds are disturbed, more begin until this many are not, or until `patience` times the
+  // budget is spent and twice the minimum of rounds is done.
   int fewest_undisturbed = 10;
   int rounds_per_undisturbed = 20;  // at most; otherwise all rounds count as disturbed
   double patience = 4;
-  // Cores are shared in bursts of up to 200 ms. If no round is undisturbed and more rounds than
-  // these fit in, continues up to this many times the budget to find a gap.
+  // Cores are shared in bursts of up to 200 ms. If too few of more than `short_rounds` rounds are
+  // undisturbed, more begin until this many times the budget is spent, to find a gap.
   int short_rounds = 10;
   double patience_with_bursts = 2;
 };

@@ -105,7 +105,7 @@ TEST(Timing, BeginsNoRoundAfterTheBudgetBeyondTheFewest) {
   EXPECT_EQ(alone.seconds.size(), 3);
 }
 
-// Scripted waits that grow with each round by `waited`, for rounds that take as long as claimed.
+// Scripted waits, which grow with each round by `waited` seconds.
 struct Machine {
   std::vector<double> waited;  // by round
   std::size_t round = 0;

@@ -64,7 +64,7 @@ TEST(GpuWatch, ASampleIsDisturbedOnASlowGpuAndBesideMoreThanItsPartners) {
   EXPECT_TRUE(disturbed("throttled", 1));
   EXPECT_FALSE(disturbed("shared", 1));
   EXPECT_TRUE(disturbed("shared", 0));
-  EXPECT_FALSE(is_disturbed({}, 0));  // which reports nothing
+  EXPECT_FALSE(is_disturbed({}, 0));  // a sample without readings
 }
 
 // Returns scripted samples, and then the last one repeatedly.

@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using Kind = Activity::Kind;
 
-// Two steps of three launches, with two kernels.
+// Two steps, each with three launches of two kernels, a library call and a copy.
 struct Dumped {
   Dumped() {
     program.functions.push_back({.expression = "stage<double>",
@@ -46,7 +46,7 @@ struct Dumped {
   Synthetic device{false};
 };
 
-// For a test with its own programs in PATH, or none.
+// Makes PATH these folders while it lives.
 class Path {
  public:
   explicit Path(const std::string& folders) {

@@ -94,7 +94,7 @@ class Nvml final : public GpuSensors {
   }
 
  private:
-  // All but one, which is this process; in a container its id here differs.
+  // All but one, taken for this process: in a container its id here differs.
   std::optional<double> other_processes() const {
     if (!processes_) return std::nullopt;
     Process all[most_processes];

@@ -15,8 +15,8 @@
 
 namespace holdfast {
 
-// Samples immediately, then every `period` seconds, and once more at the end; creates the file
-// immediately. A line is time_s, sm_util, mem_util, fb_used_bytes, sm_clock_hz, mem_clock_hz,
+// Samples immediately, then every `period` seconds, and once more at the end, when the file takes
+// its place. A line is time_s, sm_util, mem_util, fb_used_bytes, sm_clock_hz, mem_clock_hz,
 // power_w, temperature_c; a field is empty if the GPU does not report it.
 class NvmlLog {
  public:

@@ -27,7 +27,7 @@ TEST(Nvml, ReadsALibraryInItsUnitsAndLeavesOutWhatIsNotTold) {
   expect_plausible(sample);
 }
 
-// In the way a real GPU's would be, in its own test.
+// As a real GPU's would be, by the test that runs on one.
 TEST(Nvml, InAnotherUnitIsFound) {
   GpuSample sample = open_nvml("host", FAKE_NVML_BINARY)->sample();
   sample.sm_util = 87;

@@ -59,7 +59,7 @@ struct Profiled {
   std::optional<std::int64_t> device_memory_bytes = {};
   std::vector<const Compiled*> programs = {};  // owned by the backend's compiler
   Work work = {};
-  std::optional<double> declared_upload_bytes = {};  // minimum per step, predicted by the case
+  std::optional<double> declared_upload_bytes = {};  // minimum per step, by the case
   std::optional<double> floor_seconds = {};
 
   std::size_t step_count() const;

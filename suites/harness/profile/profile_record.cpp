@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Uses consecutive Recordings, so that long stretches can be left out.
+// Records steps by consecutive Recordings, so that long stretches can be left out.
 class StepRecorder {
  public:
   StepRecorder(Backend& backend, Recorded& recorded) : backend_(backend), recorded_(recorded) {
@@ -142,7 +142,7 @@ ProfiledSubject record(const std::string& suite, const Case& one, Variant varian
   step_through(plan, recorder, subject);
   describe(subject.data, *subject.backend);
   // After recording has ended: the check computes on this thread, where its scopes would be
-  // recorded, and programs it compiles would spare the computation's first call.
+  // recorded, and the computation's first call would find compiled what the check compiles.
   if (expected) check(steps, variant, golden_error(steps, variant, device));
   if (expected && steps.invariant)
     if (const auto broken = steps.invariant(warm_result, subject.computation->result()))

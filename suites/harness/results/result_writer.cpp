@@ -52,7 +52,7 @@ json metric_json(const Case& one, std::string_view name, std::string_view kind, 
   return out;
 }
 
-// Facts that explain a changed machine code: a kernel's launches and its instructions.
+// Facts that explain changed machine code: a kernel's launches and its instructions.
 json evidence_json(const KernelUse& kernel) {
   json evidence = {{"local_bytes", kernel.local_bytes},
                    {"blocks", kernel.blocks},

@@ -8,13 +8,13 @@
 namespace holdfast {
 namespace {
 
-// Empty if a device or a case lacks the value.
 std::string shown(double value, const char* format) {
   std::array<char, 32> digits = {};
   std::snprintf(digits.data(), digits.size(), format, value);
   return digits.data();
 }
 
+// Empty if a device or a case lacks the value.
 std::string counter(const ::benchmark::BenchmarkReporter::Run& run, const char* name,
                     const char* format) {
   const auto found = run.counters.find(name);

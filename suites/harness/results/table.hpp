@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Google Benchmark's console report: a line per case, with the columns that are meaningful here.
-// The default one has a processor time and an iteration count, which our sampling makes
+// Google Benchmark's report on a console: a line per case, with the columns that mean something
+// here. The library's own has a processor time and an iteration count, which our sampling makes
 // meaningless, and mentions the library's build type, which no timing depends on.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A suite for tests, whose steps execute a known number of instructions. PLANTED_PERCENT adds that
 // many percent to a step of the optimized variant, PLANTED=unsteady makes steps differ,
-// PLANTED=remembers answers every seventh from memory, and PLANTED=allocates takes aligned blocks,
-// in addition to PLANTED_BLOCKS small ones.
+// PLANTED=remembers answers every seventh from memory, PLANTED=allocates takes and frees aligned
+// blocks, and PLANTED_BLOCKS holds that many small ones.
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -21,7 +21,7 @@ void spin(long count) {
   asm volatile("1: subq $1, %0\n\tjnz 1b" : "+r"(count) : : "cc");
 }
 
-// The compiler would remove it if it saw that the block is unused.
+// The compiler would remove both calls if it saw that the block is unused.
 void take_and_free() {
   void* block = std::aligned_alloc(64, 64 << 10);
   asm volatile("" : : "r"(block) : "memory");

@@ -56,7 +56,7 @@ class Remembering : public Computation {
   int calls_ = 0;
 };
 
-// The verdict on steps on the host whose optimized variant becomes lazy after accounting.
+// The repeated verification's verdict on steps on the host whose optimized variant is `Lazy`.
 template <class Lazy>
 std::optional<std::string> found_again(Steps steps, const Calls& calls, bool beside_reference) {
   steps.make = [=, made = steps.make](Backend& backend,
