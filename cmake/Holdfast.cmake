@@ -68,8 +68,8 @@ endfunction()
 # one test binary, registered with CTest under its name; label `unit` unless others are given. Programs that it NEEDS are
 # built before it, and passed by path: `fake_suite` as FAKE_SUITE_BINARY. Tests are optimized for compile time; FAST ones,
 # whose claim is speed or that compute for long, for run time. APART: each file is compiled by itself, because several
-# define the same device code. NIGHTLY: tests whose names begin so run as <name>.nightly, and only there. Label `threads`,
-# beside `unit`: preset tsan builds and runs it. Label `gpu`: it holds the GPU.
+# define the same device code. NIGHTLY: tests whose names begin with Nightly run as <name>.nightly, and only there. Label
+# `threads`, beside `unit`: preset tsan builds and runs it. Label `gpu`: it holds the GPU.
 function(holdfast_add_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;FAST;APART;NIGHTLY" "TIMEOUT" "FILES;USES;NEEDS;LABELS;DEFINITIONS;ENVIRONMENT")
   if(NOT arg_LABELS)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python3 cmake/slowest.py BUILD`: the ten slowest compilations and the ten slowest tests of a build folder.
 
-Seconds are wall time, including whatever else the machine did: Ninja's log of the last time that a file was made, and the
-mean that CTest keeps.
+Seconds are wall time, including whatever else the machine did: from Ninja's log, those of the last time that a file was
+made; from CTest, the mean that it keeps.
 """
 
 import os

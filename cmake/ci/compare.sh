@@ -97,7 +97,8 @@ for names in CMAKE_CXX_COMPILER/CXX CMAKE_CXX_FLAGS/CXXFLAGS CMAKE_CXX_FLAGS_REL
   if [ "$(cached "$name")" = "$(cached "$name" "$plain")" ]; then continue; fi
   if ! grep -qE "^ +(${names/\//|})[:=]" <<<"$of_presets"; then by_hand+=("-D$name=$(cached "$name")"); fi
 done
-# If warnings are errors here, a base without warnings is compiled by the same commands; another base is built without.
+# If warnings are errors here, they are in the base too, so that the same commands compile both; a base that has warnings is
+# then built without that.
 build_base() {
   configure "$tree" "$tree/build/release" "${by_hand[@]}" -DCMAKE_COMPILE_WARNING_AS_ERROR="$1" || return
   env "${foreign[@]}" cmake --build "$tree/build/release" --target perf --parallel "$(nproc)" >>"$log" 2>&1

@@ -35,8 +35,8 @@ struct Accepting {
 
   const Results& results() const { return runs.front().results; }
 
-  // The entry that a metric gets; empty for a metric that is not stored. Notes the change, and why
-  // it is refused if it is.
+  // The entry that a metric gets; empty for a metric that is not stored. Notes the change and, if
+  // it must be refused, why.
   std::optional<Entry> entry(const CaseResult& result, const NamedMetric& metric,
                              const std::string& key) const {
     const Standard standard = is_evidence(metric)

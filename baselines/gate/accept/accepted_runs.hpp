@@ -29,8 +29,8 @@ struct AcceptedRun {
 bool is_noisy(const Standard& standard, const Measured& measured);
 
 // The runs that show the metric of the key best: their processes agree, on unshared cores if any
-// run had them, in the first run's state, on processors as close together as in any run. A single
-// run is returned, or none.
+// run had them, in the first run's state, on processors about as close together as in any run.
+// Given a single run, returns it or none.
 std::vector<const AcceptedRun*> best_shown(const std::vector<AcceptedRun>& runs,
                                            const Standard& standard, const std::string& key);
 

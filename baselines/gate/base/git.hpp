@@ -22,7 +22,7 @@ bool succeeded(const Outcome& outcome);
 std::string reason_of(std::string_view said);
 
 // Throws Error(bad_input) if git would take the value of `option` for one of its own options, or if
-// it is empty. `kinds` is what may be named: "a branch or a commit".
+// it is empty or unprintable. `kinds` is what may be named: "a branch or a commit".
 void require_name(std::string_view option, const std::string& name, std::string_view kinds);
 
 // What git knows of a commit.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers in sentences, and their median.
+// Numbers as sentences show them, and the median of several.
 #pragma once
 
 #include <string>

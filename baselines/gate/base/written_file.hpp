@@ -16,7 +16,7 @@ class WrittenFile : private holdfast::WrittenFile {
  public:
   explicit WrittenFile(std::filesystem::path place) : Quiet(std::move(place)) { check(); }
   void append(std::string_view content) { Quiet::append(content), check(); }
-  void append_copy_of(const std::filesystem::path& file);  // copied by the kernel
+  void append_copy_of(const std::filesystem::path& file);  // by the kernel where it can
   void sync() { Quiet::sync(), check(); }
   void publish() { Quiet::publish(), check(); }
   using Quiet::leave_beside;

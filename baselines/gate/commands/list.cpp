@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Other devices are named by their kind; a dry one has an architecture, too.
+// A device is known by its kind; a dry one has an architecture, too, which must exist.
 void refuse_unknown_architecture(const std::string& device) {
   if (device_kind(device) != "cuda-dry") return;
   std::string known;

@@ -119,7 +119,7 @@ class OlderProfile {
     }
   }
 
-  // Never mixes parts of an older profile with parts of a newer one.
+  // Puts the older files back unless there are new ones: parts of two profiles are never mixed.
   void settle() const {
     std::error_code ignored;
     const auto is_new = [&](const std::string& name) { return fs::exists(out_ / name, ignored); };

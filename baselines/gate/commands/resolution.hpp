@@ -8,9 +8,9 @@
 
 namespace holdfast::gate {
 
-// For each case the time or ratio that would have shown the smallest loss, largest first; a case
-// whose times and ratios are all ungated, and one that was not measured, say so: no loss of its
-// speed could fail.
+// For each case the time or ratio that would have shown the smallest loss. First stand cases of
+// which no loss could fail, as where all times and ratios are ungated or none was measured; then
+// the others, the largest loss first.
 std::string resolution_table(const Verdict& verdict);
 
 }  // namespace holdfast::gate

@@ -25,7 +25,7 @@ class ConfirmedRows {
 
   void set_base_content(std::string content) { base_content_ = std::move(content); }
   // Whether this and the base are builds of one content, and the value was accepted from another:
-  // their comparison cannot show a loss before that content.
+  // their comparison cannot show a loss that their content already had.
   bool is_lost_before(const Row& row) const;
 
   // Notes why screening's verdict on the row stands.

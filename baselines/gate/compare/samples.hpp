@@ -32,7 +32,7 @@ struct Samples {
   // Leaves out disturbed samples if enough others remain, and returns their share. Samples taken in
   // turn go by whole rounds, one of each build; else each goes by itself.
   double leave_out_disturbed(bool in_turn);
-  // The second highest number of threads at once in both builds: the highest may be a clock error.
+  // The second highest number of threads at once in any sample: the highest may be a clock error.
   double threads() const;
   // ln(head / base) of the threads at once, in the mean over all samples.
   std::optional<double> at_once() const;

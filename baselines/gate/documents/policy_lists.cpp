@@ -40,7 +40,7 @@ bool speaks_of_a_listed_suite(const Scope& scope, const std::vector<List>& lists
                      [&](const List& list) { return matches_glob(suite, list.suite); });
 }
 
-// A removed case must not be listed any more, or not in a tier that baselines hold.
+// A removed metric must not be listed any more, except in a tier that no baseline holds.
 void refuse_listed(const Removal& removal, const std::vector<List>& lists) {
   for (const List& list : lists)
     for (const ListedCase& listed : list.cases) {

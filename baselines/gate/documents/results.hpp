@@ -115,9 +115,9 @@ struct Environment {
   std::string fingerprint;
 };
 
-// Within which a host's times and ratios compare: its processor, whether idle CPUs are halted, and
-// whether the CPUs of its threads stood apart. "AuthenticAMD-26-2", "AuthenticAMD-26-2 kept awake",
-// "AuthenticAMD-26-2 kept awake apart"
+// The state within which a host's times and ratios compare: its processor, whether idle CPUs are
+// halted, and whether the CPUs of its threads stood apart: "AuthenticAMD-26-2",
+// "AuthenticAMD-26-2 kept awake", "AuthenticAMD-26-2 kept awake apart"
 std::string timed_on(const Environment& env, bool apart);
 
 bool is_host_class(const std::string& device_class);

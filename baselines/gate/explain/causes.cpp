@@ -14,8 +14,8 @@ namespace holdfast::gate {
 namespace {
 
 // A time that moved by less has not changed (other work moves it further on a host than on a GPU),
-// as in the common policy. The control moved if the reference moved by half as much and leaves no
-// more than that unexplained.
+// as in the common policy. The control moved if the reference moved by at least half as much and
+// leaves no more than this tolerance unexplained.
 constexpr double host_time_tolerance = 0.05;
 constexpr double time_tolerance = 0.03;
 constexpr double control_share = 0.5;

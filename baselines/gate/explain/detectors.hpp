@@ -58,7 +58,7 @@ std::vector<Detection> examine(const Results& results, const std::vector<Profile
 void mark_expected(const List& list, const std::string& device, std::vector<Detection>& findings);
 
 // A sentence for each finding that the list expects of a measured case, and that is neither in
-// `found` nor seen without profiles, which some detectors do not need.
+// `found` nor seen without profiles, beside which some detectors are silent.
 std::vector<std::string> unseen(const Results& results, const List& list,
                                 const std::vector<Detection>& found);
 

@@ -262,8 +262,8 @@ TEST(ChangePoints, ATenPercentStepIsFoundInSixPoints) {
   EXPECT_GE(found, 185);
 }
 
-// From the third week of nights on: between 12 and 18 points hardly one of them was found, and of
-// two none below 30.
+// From the third week of nights on: between 12 and 18 points hardly one such step was found, and
+// of two none below 30.
 TEST(ChangePoints, ALargeStepIsFoundWhereverItIsInAShortSeries) {
   Generator generator;
   for (std::size_t length = 6; length <= 24; ++length)

@@ -16,7 +16,7 @@ Gate gate_of(const Rule& bound) {
   return bound.gate.value_or(Gate::block);
 }
 
-// Gate's enumerators are in this order.
+// Gate's enumerators begin with the strictest.
 bool is_at_least_as_strict(Gate gate, Gate than) {
   return gate <= than;
 }

@@ -92,7 +92,7 @@ class MetricJudge {
   bool is_accepted_here(const Context& context, const Entry& base, Row& row) const;
   void judge_control(const Context& context, const Judgement& judgement,
                      JudgedMetric& judged) const;
-  // as_counted: the counts agree, but of code for another instruction set than the timed one.
+  // as_counted: the counts agree, but are of code for another instruction set than the timed code.
   enum class SameCode { unknown, no, as_counted, yes };
   SameCode compare_code(const Context& context) const;
   bool is_counted(const std::string& case_id) const;

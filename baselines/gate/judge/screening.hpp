@@ -69,8 +69,8 @@ std::optional<std::string> violation(const Bound& bound, double value, const std
 // ratio, or a bound on a value made of times.
 bool is_sampled(const Standard& standard, const Measured& measured);
 
-// How the processes of such a metric vote on a bound, and those of one that they read differently;
-// any other metric has its one value.
+// How processes vote on a bound, for such a metric and for one that they read differently; any
+// other metric has its one value.
 struct BoundVotes {
   std::size_t all = 0;
   std::size_t beyond = 0;

@@ -14,7 +14,7 @@
 namespace holdfast::gate {
 namespace {
 
-// More suspects than the policy allows, or than a third of the cases (of a handful at least), are
+// More suspects than the policy allows, or a handful that is more than a third of the cases, are
 // due to the machine, not the code.
 constexpr std::size_t fewest_for_a_third = 4;
 constexpr std::size_t fewest_to_compare = 3;  // before many suspects are put down to the machine

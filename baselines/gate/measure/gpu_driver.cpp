@@ -38,7 +38,7 @@ using Signature = int (*)(Parameters...);
 GpuDriver ask_gpu_driver() {
   GpuDriver answer;
   void* library = ::dlopen(
-      "libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);  // never unloaded, which the driver tolerates badly
+      "libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);  // kept loaded: the driver tolerates unloading badly
   if (!library) {
     answer.problem = "libcuda.so.1 is not installed";
     return answer;

@@ -57,7 +57,7 @@ std::optional<Dump> read_dump(const fs::path& file) {
 }
 
 // One thread makes the counts repeat, and so does a heap without a history: small blocks are reused
-// in place, and larger ones are mapped one by one. With its setting for libgomp present, the suite
+// in place, and larger ones are mapped one by one. A suite that finds GOMP_SPINCOUNT set
 // does not restart itself, which valgrind would not follow.
 Task counting_task(const Counting& counting, const Ids& ids, const fs::path& folder) {
   Task task{.program = counting.valgrind,

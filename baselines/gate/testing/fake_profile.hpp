@@ -11,7 +11,7 @@ namespace holdfast::gate::toy {
 
 using nlohmann::json;
 
-// An operation in 10 steps. On a device that executes, each takes `mean_s`.
+// An operation that runs `count` times in 10 steps, for `mean_s` each on a device that executes.
 inline json operation(const std::string& name, const std::string& kind, std::int64_t count,
                       double mean_s, double waves = 2) {
   const double total = mean_s * static_cast<double>(count);

@@ -82,8 +82,8 @@ inline bool may_fail(long call) {
   return std::find(std::begin(never), std::end(never), call) == std::end(never);
 }
 
-// At its entry: cancels the call, except close(), which closes whatever it returns. At its exit:
-// makes it fail.
+// break_off, at a call's entry: cancels it, except close(), which closes whatever it returns.
+// tell_failure, at its exit: makes it fail.
 inline void break_off(pid_t child, user_regs_struct& registers) {
   if (registers.orig_rax == SYS_close) return;
   registers.orig_rax = static_cast<unsigned long long>(-1);

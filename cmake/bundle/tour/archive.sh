@@ -14,7 +14,7 @@ bytes_of() {  # PATH
   du --summarize --apparent-size --block-size=1 "$1" | cut -f 1
 }
 
-# Oracle answers, kept from a stopped run, are large and can be recomputed.
+# Leaves out the oracle answers of a stopped run, which are large and can be recomputed.
 compress() {  # FILE PATH...: a piece of paths within the tour
   local file=$1 paths=("${@:2}")
   tar --create --blocking-factor=1 --exclude='*/.unfinished/*/answers' --directory="$(dirname "$out")" \

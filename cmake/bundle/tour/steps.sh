@@ -171,7 +171,7 @@ step_side_by_side() {
   echo "$compared of ${#suites[@]} workloads are timed in turn with a plain formulation in JAX (side_by_side/)"
 }
 
-# Cases are built, checked and stepped once, but not timed, which takes minutes under such a tool. The OpenMP setting keeps a
+# Cases are built, checked and stepped once, but not timed: that takes minutes under such a tool. The OpenMP setting keeps a
 # suite from restarting itself under the tool. Races are searched only in optimized variants, whose threads share memory; a
 # reference launches up to hundreds of kernels per step, each slowed down by the tool.
 sanitize() {  # TOOL

@@ -44,7 +44,7 @@ void tell_unheld(const PartVerdict::Gating& counts, const PartVerdict::Gating& t
                          : text(unheld, " of ", counts.all + times.all, " values not gated here"));
 }
 
-// So do values that were not requested; their number by metric.
+// The number of values that were not requested, by metric: also a reason for less than "well".
 using Unrequested = std::map<std::string, std::size_t>;
 
 void tell_unrequested(const Unrequested& unrequested, Verdict& verdict) {

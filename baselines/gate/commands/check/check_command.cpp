@@ -63,7 +63,7 @@ CheckRequest parse_request(const Options& options) {
   return request;
 }
 
-// Checks both folders even if nothing is proposed and neither is read.
+// Checks --store and --again even if nothing is proposed and neither is read.
 void refuse_what_is_no_folder(const CheckRequest& request) {
   std::error_code ignored;
   if (!request.store.empty() && std::filesystem::exists(request.store, ignored) &&

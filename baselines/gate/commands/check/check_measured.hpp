@@ -25,8 +25,8 @@ void refuse_other_content(const CheckRequest& request, const MeasuredPart& part,
 // Reports, for the whole build, what the verdict does not cover because nobody measured it.
 void tell_unmeasured(const CheckRequest& request, const Root& root, Verdict& verdict);
 
-// Reports what the base failed to measure, so that it has nothing of the same hour to be compared
-// with.
+// Reports values without one of the same hour to be compared with, because the base failed to
+// measure it.
 void tell_lost_by_base(const Part& part, Verdict& verdict);
 
 // Parts named by --expect must be there, and be complete.

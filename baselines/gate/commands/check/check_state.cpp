@@ -211,7 +211,7 @@ void CheckState::tell(Verdict& verdict) const {
   if (base_) tell_unmeasured(verdict);
 }
 
-// A suite is excused if its baselines are too old to list limits and bounded metrics.
+// Reports suites whose baselines are too old to list limits or bounded metrics: they are excused.
 void CheckState::tell_unknown(Verdict& verdict) const {
   std::set<std::string> known, measured;  // suites whose limits or values the merge base knows
   for (const auto& [place, baseline] : base_->baselines) {

@@ -28,8 +28,8 @@ struct HistorySeries {
   auto operator<=>(const HistorySeries&) const = default;
 };
 
-// A count; or the median of a time or ratio with the minimum, quartiles and maximum over its
-// processes, as whole ten-thousandths of it from there. An old store has the median absolute
+// A count; or the median of a time or ratio and the distances from it of the minimum, quartiles and
+// maximum over its processes, in whole ten-thousandths of it. An old store has the median absolute
 // deviation instead.
 struct HistoryValue {
   double value = 0;
@@ -115,7 +115,7 @@ class HistorySegment {
   std::int64_t runs() const { return runs_; }
 
  private:
-  struct Told {  // what was last written for a suite
+  struct Told {  // the last of each for a suite, read or written
     nlohmann::json env = nullptr;
     std::optional<std::vector<std::string>> not_checked = {};
     std::vector<std::size_t> numbers = {};  // of its series
