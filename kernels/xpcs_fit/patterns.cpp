@@ -15,9 +15,12 @@ std::unique_ptr<Computation> make(Pattern pattern, int count, Backend& backend, 
   validate(problem);
   if (count < 1)
     throw Error(Fault::bad_input, text("invalid_option: ", count, " is no count; give 1 or more"));
-  if (problem.options.precision != Precision::f64 || problem.options.scaling != Scaling::shared)
+  const Options& form = problem.options;
+  if (form.precision != Precision::f64 || form.scaling != Scaling::shared ||
+      form.loss != Loss::linear || form.weights != Weights::unit)
     throw Error(Fault::bad_input,
-                "invalid_option: patterns are measured in f64 with one contrast for all angles");
+                "invalid_option: patterns are measured in f64, with one contrast for all angles, a "
+                "linear loss and no weights");
   const bool optimized = variant == Variant::optimized;
   if (pattern == Pattern::angle_loop && optimized) return make(Unit::g2, backend, variant, problem);
 #ifdef HOLDFAST_CUDA

@@ -23,9 +23,9 @@ std::unique_ptr<Computation> make(Pattern pattern, int count, Backend& backend, 
                                   const Problem& problem);
 Work work(Pattern pattern, int count, const Size& size, const Options& options);
 
-// Of `costs`: the truth, then the truth times 1 + z / 100, [count, p].
+// The sets of parameters of `costs`: the truth, then the truth times 1 + z / 100, [count, p].
 std::vector<double> parameter_sets(int count, const Options& options, int angles);
-// By the plain formulation; of round_trip by its closed form.
+// The result by the plain formulation; that of round_trip by its closed form.
 std::vector<double> exact(Pattern pattern, int count, const Problem& problem);
 
 // Private to the workload.

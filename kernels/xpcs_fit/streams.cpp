@@ -2,6 +2,8 @@
 #include "xpcs_fit/streams.hpp"
 
 #include <algorithm>
+#include <ios>
+#include <string_view>
 
 #include "host/isa.hpp"
 #include "runtime/base/error.hpp"
@@ -9,22 +11,26 @@
 #include "xpcs_fit/device/arguments.hpp"
 #include "xpcs_fit/problem/fit.hpp"
 #include "xpcs_fit/problem/strategy.hpp"
+#include "xpcs_fit/stream/checksum.hpp"
 
 namespace holdfast::xpcs_fit {
 
 std::string configuration(const Problem& problem, const StreamOptions& options) {
   const Input& input = *problem.input;
+  const std::string_view data(reinterpret_cast<const char*>(input.data.data()),
+                              input.data.size() * sizeof(double));
   std::string words = text(
-      "angles ", input.size.angles, " frames ", input.size.frames, " q ", input.physics.q, " gap ",
-      input.physics.gap, " dt ", input.physics.dt, " mode ", static_cast<int>(problem.options.mode),
-      " f64 ", problem.options.precision == Precision::f64, " rows ",
-      options.order == BatchOrder::rows, " full ", options.settings.mode == StreamMode::full,
-      " batch ", options.batch, " passes ", options.passes, " retries ", options.settings.retries,
-      " key ", options.settings.faults.key, " probability ", options.settings.faults.probability,
-      " permanent");
+      std::hexfloat, "angles ", input.size.angles, " frames ", input.size.frames, " q ",
+      input.physics.q, " gap ", input.physics.gap, " dt ", input.physics.dt, " noise ", input.noise,
+      " seed ", input.seed, " data ", crc32c(data), " mode ",
+      static_cast<int>(problem.options.mode), " f64 ", problem.options.precision == Precision::f64,
+      " rows ", options.order == BatchOrder::rows, " full ",
+      options.settings.mode == StreamMode::full, " batch ", options.batch, " passes ",
+      options.passes, " retries ", options.settings.retries, " key ", options.settings.faults.key,
+      " probability ", options.settings.faults.probability, " permanent");
   for (const int batch : options.settings.faults.permanent) words += text(" ", batch);
-  for (const auto* row : {&input.box.start, &input.box.lower, &input.box.upper})
-    for (const double value : *row) words += text(" ", value);
+  for (const auto* row : {&input.angles, &input.box.start, &input.box.lower, &input.box.upper})
+    for (const double value : *row) words += text(" ", std::hexfloat, value);
   return words;
 }
 
@@ -85,7 +91,7 @@ void check_options(const Backend& backend, const Problem& problem, const StreamO
   refuse_option(options.budget_bytes.has_value(), "a budget is of a device's memory");
 }
 
-// Of fewer and fewer rows, until the stream fits its budget.
+// The options with batches of fewer and fewer rows, until the stream fits its budget.
 StreamOptions within_budget(const Backend& backend, const Problem& problem, StreamOptions options) {
   const Size& size = problem.input->size;
   const std::int64_t row = std::int64_t{size.angles} * size.frames;

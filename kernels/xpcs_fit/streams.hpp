@@ -29,8 +29,8 @@ struct StreamOptions {
   DataSource source = DataSource::host;
   std::optional<BatchOrder> order = {};  // none: flat on a host, rows on a device
   int slots = stream_slots;              // of who tolerates no faults, on a device
-  // Of who tolerates no faults: told of each batch of a pass, in their order, once it is done. On a
-  // device nobody waits for it: of what was sent, one is told by the time the next is.
+  // Told of each batch of a pass, in their order, once it is done, where no faults are tolerated.
+  // On a device nobody waits for a batch: it is told by the time the next one is sent.
   std::function<void(int pass, int batch)> told = {};
   // Bytes of the device that the stream may hold; its batches are made smaller until it does.
   std::optional<std::int64_t> budget_bytes = {};
@@ -49,7 +49,8 @@ inline bool is_looked_at(const StreamOptions& options) {
 // Throws Error{bad_input} for a frequency below 1, and for a share of batches that is none.
 void check_stream_settings(const StreamSettings& settings);
 
-// What a checkpoint is of, in words: two fits of the same words go on from each other's.
+// What a checkpoint is of, in words: two fits of the same words go on from each other's. Numbers
+// are told to the last bit, and data by a checksum, for which all of them are read.
 std::string configuration(const Problem& problem, const StreamOptions& options);
 
 // result() as of fits; readings() what became of the batches. Linear, contrast and offset shared,
@@ -68,7 +69,7 @@ struct FitWithin {
   std::unique_ptr<Computation> computation = {};
   std::vector<std::string> recovery_actions = {};  // what was given up, and why
 };
-// Of 8 passes, within what the backend's ledger allows.
+// A fit of 8 passes, within what the backend's ledger allows.
 FitWithin make_fit_within(Backend& backend, const Problem& problem);
 
 // Private to the workload.

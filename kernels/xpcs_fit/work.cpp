@@ -31,7 +31,7 @@ constexpr int converging_passes(bool laminar) {
   return laminar ? 6 : 5;
 }
 
-// What the formulas of memory are of.
+// The sizes that the formulas of memory take.
 struct Held {
   std::int64_t n = 0, plane = 0, frames = 0, angles = 0, p = 0, real = 8;
   std::int64_t partial = 0;  // bytes of partial sums
@@ -58,15 +58,15 @@ std::int64_t reference_bytes(Unit unit, const Held& held) {
          (uses_library ? static_cast<std::int64_t>(gemm_work_area_bytes) : 0);
 }
 
-// As device/pass.hpp launches them.
+// The blocks of a pass, as device/pass.hpp launches them.
 std::int64_t pass_blocks(const Backend& backend, const Size& size, int groups) {
   const std::int64_t each = groups == 1 ? 2 : std::max(1, 8 / groups);
   const std::int64_t most = each * backend.device->architecture().multiprocessors;
   return std::clamp<std::int64_t>((size.plane() + pair_threads - 1) / pair_threads, 1, most);
 }
 
-// As each thread of host_optimized.cpp has them: three vectors for those of a block of rows, of
-// which there are 32.
+// The pairs that each thread of host_optimized.cpp holds: three vectors for those of a block of
+// rows, of which there are 32.
 std::int64_t pair_bytes(const Size& size, const Options& options) {
   const std::int64_t vector = host_limits().isa == "x86-64-v4" ? 64 : 32,
                      lanes = vector / (options.precision == Precision::f32 ? 4 : 8);
@@ -84,7 +84,7 @@ Work work(Unit unit, const Size& size, const Options& options) {
                               : of_values(laminar, unit == Unit::residual);
   const double real = options.precision == Precision::f32 ? 4 : 8;
   double arrays = unit == Unit::residual ? 2 : 1;
-  if (options.weights == Weights::array && unit != Unit::g2) ++arrays;
+  if (options.weights == Weights::array && has_derivatives(unit)) ++arrays;
   const double passes = unit == Unit::converged_fit ? converging_passes(laminar)
                         : unit == Unit::fit         ? accounted_passes
                                                     : 1;
@@ -105,7 +105,7 @@ std::int64_t estimate_bytes(Unit unit, const Backend& backend, Variant variant, 
                .p = parameter_count(options, size.angles),
                .real = options.precision == Precision::f32 ? 4 : 8,
                .laminar = options.mode == Mode::laminar,
-               .weighted = options.weights == Weights::array && unit != Unit::g2,
+               .weighted = options.weights == Weights::array && has_derivatives(unit),
                .soft = options.loss == Loss::soft_l1,
                .on_device = backend.device != nullptr};
   if (backend.device && has_derivatives(unit)) {

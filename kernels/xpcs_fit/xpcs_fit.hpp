@@ -15,7 +15,7 @@ namespace holdfast::xpcs_fit {
 // What one step computes, all but fits at the start of the problem's box.
 enum class Unit {
   g2,                // result(): the model, [angles, frames, frames]
-  residual,          // F, then weight * (model - data), [1 + n]
+  residual,          // F, then model - data, [1 + n]; of a linear loss, without weights
   normal_equations,  // F, g [p], N [p, p]
   fit,               // F, passes, status, parameters [p], their deviations [p]: after 8 passes
   converged_fit,     // the same, as many passes as it takes

@@ -45,7 +45,7 @@ TEST(XpcsBeside, WhatAFitDoesBesidesIsDividedByAFitWithoutIt) {
               UnorderedElementsAre(Pair("progress_over_silent", 2. / 3)));
 }
 
-// Of four threads, which took two seconds where one took three.
+// Four threads took two seconds where one took three.
 TEST(XpcsBeside, ThreadsShareWhatOneTookLonger) {
   Row row = {.family = &families::threads, .count = 4};
   EXPECT_THAT(beside_three_seconds(row),

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 
-// Of 8 passes, as many points at a time as the budget allows.
+// A stream of 8 passes, as many points at a time as the budget allows.
 std::unique_ptr<Computation> made(const Row& row, Backend& backend, Variant) {
   return make_stream(backend, problem_of(row, backend.executes()),
                      {.batch = points_of(row),

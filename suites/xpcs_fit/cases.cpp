@@ -24,7 +24,7 @@ void add_values(Rows& rows) {
     for (const Mode mode : modes)
       for (const NamedSize size : resident_sizes)
         for (const Precision precision : {Precision::f64, Precision::f32}) {
-          // Of the small ones one stands for all, of f32 one.
+          // One of the small cases stands for all, and one of those in f32.
           const bool stands = mode == Mode::laminar && precision == Precision::f64 &&
                               (size != NamedSize::t || family == &families::g2);
           const bool narrow = mode == Mode::laminar && precision == Precision::f32 &&
@@ -122,7 +122,7 @@ void add_ways(Rows& rows) {
         if (size >= NamedSize::x || way.source == DataSource::generated) row.only = gpu;
         if (size == NamedSize::xx) row.only = {"cuda"};
         rows.push_back(row);
-        // Of a whole fit there is a published rate where the data are chunked and resident.
+        // A rate of whole fits is published where the data are chunked and resident.
         const bool rated = way.strategy == Strategy::chunked && way.source == DataSource::resident;
         if (size > NamedSize::s && !rated) continue;
         row.tier = Tier::full;
@@ -131,7 +131,7 @@ void add_ways(Rows& rows) {
   rows.push_back({.family = &families::ladder, .size = NamedSize::s});
 }
 
-// What surrounds fits.
+// The patterns that surround fits.
 void add_patterns(Rows& rows) {
   for (const int angles : {8, 23, 72})
     for (const int frames : {50, 100, 200})
@@ -224,7 +224,7 @@ void add_protocols(Rows& rows) {
                     .change = change});
 }
 
-// What fits run on.
+// The machine that fits run on.
 void add_machine(Rows& rows) {
   for (const Family<Row>* family : {&families::clear, &families::guard, &families::status})
     rows.push_back({.family = family});

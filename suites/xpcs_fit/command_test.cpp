@@ -20,8 +20,8 @@ nlohmann::json list(const std::string& options) {
   return nlohmann::json::parse(run(XPCS_FIT_BINARY " --list=json " + options).words).at("cases");
 }
 
-// Of one thread, where that changes nothing of the claim: each run first finds out what a host can
-// do, and that takes each of its threads as long.
+// The suite on one thread, where that changes nothing of the claim: each run first finds out what a
+// host can do, and that takes each of its threads as long.
 const std::string alone = "HOLDFAST_NUM_THREADS=1 " XPCS_FIT_BINARY " ";
 
 TEST(XpcsCases, AreThoseOfTheSpecification) {
@@ -171,6 +171,15 @@ TEST(XpcsOptions, RefuseAFolderThatIsAFileOrLiesInOne) {
   std::ofstream(file) << "a file";
   for (const auto& path : {file, file / "within" / "it"})
     expect_refusal("--checkpoint-dir=" + path.string(), file.string() + " is no folder");
+}
+
+TEST(XpcsStatusCase, TellsWhatFitsRunOnWhereOneAsks) {
+  const std::string status = alone + "--device=host --tier=full --filter=device/status";
+  const Said silent = run(status), asked = run("HOLDFAST_LOG=info " + status);
+  ASSERT_EQ(asked.exit, 0) << asked.words;
+  EXPECT_THAT(asked.words, testing::HasSubstr(": fits go to "));
+  EXPECT_THAT(asked.words, testing::HasSubstr(", performance "));
+  EXPECT_THAT(silent.words, testing::Not(testing::HasSubstr(": fits go to ")));
 }
 
 // A dry device, too, tells of every chunk when it is done, and moves nothing for it.

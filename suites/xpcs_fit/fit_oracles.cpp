@@ -17,7 +17,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-// What is known of a fit, and how closely.
+// The known end of a fit, and how closely it is known.
 struct End {
   double allowed = 1e-4;                  // of parameters, in deviations
   double cost = 0, above = 0, below = 0;  // F, and how far it may be from there
@@ -141,7 +141,7 @@ Means means_of(Row row, int frames) {
   return all;
 }
 
-// Of a size whose points would take long, from fewer frames of the same 100 s at the same angles.
+// The means of a size whose points would take long, from fewer frames of the same 100 s and angles.
 // Rates have a root at time 0, so that sums over frames converge with the power 1.5 of their
 // number: from size l to 4000 frames that leaves 1e-4 of the square and 5 % of the deviations.
 Means means_at(const Row& row) {
@@ -224,7 +224,7 @@ End out_of_a_row(const Values& all) {
           .sigma = {sigma, all.end()}};
 }
 
-// Of what is allowed; a number of passes that is not is infinitely far.
+// The distance as a share of what is allowed; a number of passes that is not is infinitely far.
 double distance(const Values& result, const End& end) {
   const std::size_t p = end.parameters.size();
   if (result.size() != 3 + 2 * p) return INFINITY;

@@ -18,7 +18,7 @@ struct LostPoints {
 // the data were made from, and what their noise makes of F, of passes and of deviations.
 Oracle fit_oracle(Unit unit, const Row& row, const LostPoints& lost = {});
 
-// Of a result: the largest distance of a parameter from the truth, in standard deviations.
+// The largest distance of a result's parameter from the truth, in standard deviations.
 double largest_pull(const Row& row, const std::vector<double>& result);
 
 // The limit of what is counted, and may not occur once.

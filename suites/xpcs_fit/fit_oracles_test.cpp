@@ -152,14 +152,15 @@ TEST_P(OfAMode, DeviationsBeyondWhatIsAllowedAreWrong) {
   }
 }
 
-// What a fit may be off: a parameter by so many deviations, F by shares of itself.
+// The error that a fit may have: a parameter by so many deviations, F by shares of itself.
 struct AllowedOfAFit {
   NamedSize size;
   Precision precision;
   double deviations, more, less;
 };
 
-// Of size l 2 F / n for each of two parameters, and 31 of it where they took more away.
+// At size l F may be off by 2 F / n for each of two parameters, and by 31 where they took more
+// away.
 TEST_P(OfAMode, AParameterOrACostBeyondWhatIsAllowedIsWrong) {
   constexpr double of_noise = 2. / (20 * 500 * 500);
   for (const AllowedOfAFit& of : {AllowedOfAFit{NamedSize::t, Precision::f64, 1e-4, 1e-9, 1e-9},
@@ -200,7 +201,7 @@ TEST(LostPoints, AreNoneOfTheFit) {
   EXPECT_GT(less.distance(fitted(Unit::converged_fit, row), less.expected(1)), 1);
 }
 
-// Of data, model and derivatives in f32.
+// Fits whose data, model and derivatives are in f32.
 TEST(NarrowFits, AreHeldToWhatThatLeaves) {
   for (const NamedSize size : {NamedSize::t, NamedSize::l}) {
     Row row = row_of(size, Mode::laminar);

@@ -174,7 +174,7 @@ std::vector<double> after_one_pass(const Problem& whole, const std::vector<doubl
   return fit_result(fit.state(), freedom(whole));
 }
 
-// Of streams in one pass, whose batches end within rows, at the last point or one before it.
+// Streams in one pass, whose batches end within rows, at the last point or one before it.
 TEST_P(OfBothModes, SumsAreThoseOfTheirBatches) {
   const Problem whole = noisy();
   const std::vector<double> expected = after_one_pass(whole, sums_of(Variant::optimized, whole));

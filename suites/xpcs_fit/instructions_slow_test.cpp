@@ -17,7 +17,8 @@ bool has_valgrind() {
 }
 constexpr const char* wanting = "there is no valgrind; cmake/bootstrap.sh installs it";
 
-// Of one step of each case that the expression finds, by what follows the suite's name.
+// Instructions of one step of each case that the expression finds, by what follows the suite's
+// name.
 std::map<std::string, double> instructions(const std::string& cases) {
   const auto folder = fresh_folder("xpcs_instructions");
   const Said said =

@@ -5,6 +5,7 @@
 
 #include "families/invariants.hpp"
 #include "families/protocols.hpp"
+#include "runtime/base/log.hpp"
 #include "runtime/compile/program_cache.hpp"
 #include "xpcs_fit/fit_oracles.hpp"
 #include "xpcs_fit/problem/words.hpp"
@@ -59,6 +60,7 @@ void measure_status(const Row&, Session& session) {
   session.read("status_s", seconds());
   const bool agrees = backend.device == nullptr || status.gpu == backend.device->name();
   session.check("the backend that runs", agrees ? 0 : 1, less_than_one);
+  log(LogLevel::info, described(status));
 }
 
 // The published benchmark is of either. Of the largest size no host makes a plan in time.

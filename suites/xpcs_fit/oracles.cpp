@@ -80,7 +80,7 @@ Oracle oracle_of(Unit unit, const Row& row) {
   oracle.between = [distance = oracle.distance](const Values& ours, const Values& theirs) {
     return distance(ours, theirs) / 2;
   };
-  // Of larger ones it would take too long where no reference is beside.
+  // The oracle of larger ones would take too long where no reference stands beside.
   if (row.size <= NamedSize::s0)
     oracle.other = [=, distance = oracle.distance](const Values& result, int input) {
       return distance(result, known_of(unit, row, input));

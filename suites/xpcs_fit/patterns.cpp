@@ -18,7 +18,7 @@ Oracle oracle_of(Pattern pattern, const Row& row) {
           }};
 }
 
-// Of the optimized variant on a host also what it forms of the parameters.
+// The optimized variant on a host also writes anew what it forms of the parameters.
 template <Pattern pattern>
 std::vector<std::string> written_anew(const Backend& backend, Variant variant) {
   std::vector<std::string> sites = {"result"};

@@ -10,6 +10,7 @@
 #include "xpcs_fit/oracle/distance.hpp"
 #include "xpcs_fit/oracle/oracle.hpp"
 #include "xpcs_fit/problem/fit.hpp"
+#include "xpcs_fit/problem/strategy.hpp"
 #include "xpcs_fit/problem/words.hpp"
 #include "xpcs_fit/row.hpp"
 #include "xpcs_fit/strategies.hpp"
@@ -35,7 +36,7 @@ double limit_of_equations(const Row& row) {
   return families::normal_equations.oracle(as(families::normal_equations, row)).limit;
 }
 
-// Of the program that took longest to compile.
+// Seconds of the program that took longest to compile.
 double slowest_program_seconds(const Backend& backend) {
   double slowest = 0;
   for (const auto& program : backend.compiler->programs())
@@ -56,8 +57,8 @@ void measure_first_call(const Row& row, Session& session) {
   warm_first_call(session, made);
 }
 
-// What is computed one after the other on one backend. Shapes: those of a sweep, and the published
-// change from 1000 points to 2000. Forms: a change of one thing at a time.
+// The rows that are computed one after the other on one backend. Shapes: those of a sweep, and the
+// published change from 1000 points to 2000. Forms: a change of one thing at a time.
 std::vector<Row> sequence(const Row& row) {
   Row one = row;
   one.family = &families::normal_equations;
@@ -154,8 +155,9 @@ void change_constants(const Row& row, Session& session, Backend& backend, Varian
   }
 }
 
-// What changes no program of the optimized variant: parts of which the last one is shorter, and
-// other constants. Of the plain one each length of a part and each number of turns is another.
+// Changes that compile no program of the optimized variant anew: parts of which the last one is
+// shorter, and other constants. The reference has a program for each length of a part and each
+// number of turns.
 void measure_no_change(const Row& row, Session& session) {
   for (const Variant variant : {Variant::optimized, Variant::reference}) {
     Backend& backend = session.open();
@@ -196,13 +198,13 @@ void measure_in_turn(const Row& row, Session& session) {
   in_turn(session, all);
 }
 
-// Of normal equations, against the published estimate: data and Jacobian, twice.
+// The memory of normal equations beside the published estimate: data and Jacobian, twice.
 void measure_memory(const Row& row, Session& session) {
   Row whole = row;
   whole.family = &families::normal_equations;
   const Size size = size_of(row);
   const double rule_of_thumb =
-      16. * static_cast<double>(size.points()) * (1 + parameter_count(row.options, size.angles));
+      published_gib(size.points(), parameter_count(row.options, size.angles)) * (1 << 30);
   memory(
       session,
       {.make = [=](Backend& backend, Variant variant) { return make(whole, backend, variant); },

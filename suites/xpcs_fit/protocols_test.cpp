@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/measure/measure.hpp"
+#include "xpcs_fit/nearest_rank.hpp"
 #include "xpcs_fit/row.hpp"
 #include "xpcs_fit/stream/streamed_fit.hpp"
 
@@ -43,6 +44,16 @@ TEST(XpcsSaving, TellsTheBytesOfAFileAndOrderedTimes) {
   EXPECT_GT(told.at("save_p50_s"), 0);
   EXPECT_LE(told.at("save_p50_s"), told.at("save_p95_s"));
   EXPECT_LE(told.at("save_p95_s"), told.at("save_max_s"));
+}
+
+TEST(XpcsSaving, OfTwentyTimesTheLastButOneBoundsNinetyFivePercent) {
+  std::vector<double> twenty;
+  for (int k = 20; k > 0; --k) twenty.push_back(k);
+  EXPECT_EQ(nearest_rank(twenty, 95), 19);
+  EXPECT_EQ(nearest_rank(twenty, 96), 20);
+  EXPECT_EQ(nearest_rank(twenty, 100), 20);
+  EXPECT_EQ(nearest_rank(twenty, 1), 1);
+  EXPECT_EQ(nearest_rank({7}, 50), 7);
 }
 
 TEST(XpcsTurns, OfTwoNoisesAreEachItsOwn) {

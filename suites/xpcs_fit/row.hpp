@@ -50,7 +50,7 @@ extern const Family<Row> first_call,  // what the first call costs, and the next
     memory;                           // peaks beside the published estimate
 }  // namespace families
 
-// Of families::shape_change: what changes.
+// The change that a case of families::shape_change makes.
 enum class Change { shape, dtype_mode, tail, constants };
 
 struct Row {

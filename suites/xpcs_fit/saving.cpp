@@ -15,8 +15,11 @@
 #include "families/invariants.hpp"
 #include "harness/machine/host_memory.hpp"
 #include "harness/measure/session.hpp"
+#include "harness/measure/timing.hpp"
 #include "runtime/base/error.hpp"
+#include "xpcs_fit/data/data.hpp"
 #include "xpcs_fit/fit_oracles.hpp"
+#include "xpcs_fit/nearest_rank.hpp"
 #include "xpcs_fit/problem/fit.hpp"
 #include "xpcs_fit/problem/words.hpp"
 #include "xpcs_fit/row.hpp"
@@ -39,32 +42,73 @@ double seconds_of(const std::function<void()>& work) {
   return seconds_since(begin);
 }
 
-// Twenty saves, each from the handing over until it lies on the disk, its folder synced.
+// As many parameters as the row says: where they are more than laminar flow has of one contrast and
+// offset, angles have their own.
+Problem problem_to_save(const Row& row) {
+  Options options = {.mode = row.parameters == 5 ? Mode::at_rest : Mode::laminar};
+  const int angles = (row.parameters - local_parameters(options.mode) + 2) / 2;
+  if (angles > 1) options.scaling = Scaling::per_angle;
+  return {make_input({.size = {angles, 8}, .sized_only = true}, options), options};
+}
+
+// Batches that cost nothing to compute and move no fit.
+class Standing final : public Batches {
+ public:
+  explicit Standing(const Row& row) : count_(row.count), normal_(normal_count(row.parameters), 1) {}
+
+  int count() const override { return count_; }
+  int slots() const override { return 1; }
+  std::int64_t points(int) const override { return 1000; }
+  void begin(int, int, bool, const std::vector<double>&) override {}
+  const double* finish(int) override { return normal_.data(); }
+
+ private:
+  int count_;
+  std::vector<double> normal_;
+};
+
+// In the midst of a pass, with as many batches behind it as are kept record of.
+StreamedFit fit_to_save(const Row& row, Batches& batches) {
+  struct Stopped {};
+  const auto enough = static_cast<int>(StreamStatistics::kept_records);
+  StreamSettings settings;
+  settings.watch = [left = enough](const BatchRecord&) mutable {
+    if (--left == 0) throw Stopped{};
+  };
+  StreamedFit fit(problem_to_save(row), enough, batches, settings);
+  try {
+    fit.run();
+  } catch (const Stopped&) {  // not an error: it was to be stopped
+  }
+  return fit;
+}
+
+// Twenty saves of such a fit: how long it stands still, while it packs what it is and hands that
+// over; and how long the file takes until it lies on the disk, its folder synced.
 void measure_saving(const Row& row, Session& session) {
   const auto folder =
       std::filesystem::temp_directory_path() / text("holdfast_xpcs_fit_saves_", ::getpid());
   std::filesystem::remove_all(folder);
-  std::string payload(StreamedFit::saved_bytes(row.parameters, row.count), '\0');
-  for (std::size_t k = 0; k < payload.size(); ++k)
-    payload[k] = static_cast<char>(k * 2654435761U >> 13);
+  Standing batches(row);
+  const StreamedFit fit = fit_to_save(row, batches);
   double stall = 0, differing = 0;
+  std::size_t bytes = 0;
   {
     Checkpoints to(folder, "saving");
     for (int k = 0; k < saves; ++k) {
-      payload.front() = static_cast<char>(k);
-      std::string own = payload;
-      stall = std::max(stall, seconds_of([&] { to.save(std::move(own)); }));
+      stall = std::max(stall, seconds_of([&] { to.save(fit.saved(k)); }));
       to.drain();
     }
-    differing = to.newest() == payload ? 0 : 1;
-    std::vector<double> took = to.seconds();
-    std::sort(took.begin(), took.end());
-    session.read("save_p50_s", took[took.size() / 2]);
-    session.read("save_p95_s", took[took.size() * 95 / 100]);
-    session.read("save_max_s", took.back());
+    const std::string last = fit.saved(saves - 1);
+    bytes = last.size();
+    differing = to.newest() == last ? 0 : 1;
+    const std::vector<double> took = to.seconds();
+    session.read("save_p50_s", median(took));
+    session.read("save_p95_s", nearest_rank(took, 95));
+    session.read("save_max_s", nearest_rank(took, 100));
   }
   session.read("stall_s", stall);
-  session.read("file_bytes", static_cast<double>(64 + payload.size()));
+  session.read("file_bytes", static_cast<double>(64 + bytes));
   session.check("what was saved last, to the bit", differing, less_than_one);
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
@@ -98,7 +142,7 @@ class Telling final : public Computation {
     progress_.end();
   }
   std::vector<double> result() override { return fit_->result(); }
-  // Of a step. A device is waited for, so that all of it is told.
+  // Chunks and lines of a step. A device is waited for, so that all of it is told.
   std::vector<NamedReading> readings() override {
     (void)fit_->result();
     const auto steps = static_cast<double>(steps_);
@@ -135,7 +179,7 @@ double coefficient_of_variation(const std::vector<double>& values) {
   return std::sqrt(square) / mean;
 }
 
-// What is held after each batch but the first three, by the device and by the process.
+// Memory held after each batch but the first three, by the device and by the process.
 void measure_memory_of_batches(const Row& row, Session& session) {
   constexpr std::size_t settling = 3, most = 1 << 12;
   Backend& backend = session.open();

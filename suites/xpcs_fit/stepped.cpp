@@ -32,7 +32,7 @@ void add_to(const Row& row, Steps& steps) {
     };
 }
 
-// What all of them share.
+// The members that all of these families share.
 template <Unit unit>
 constexpr Family<Row> stepped(Family<Row> family) {
   family.make = [](const Row& row, Backend& backend, Variant variant) {

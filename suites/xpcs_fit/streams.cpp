@@ -50,12 +50,12 @@ std::vector<Derived> beside_calm(const Row& row) {
   return {ratio};
 }
 
-// Of one step: the passes that the fit takes.
+// The work of one step: the passes that the fit takes.
 Work work_of(const Row& row) {
   return work(Unit::converged_fit, size_of(row), row.options);
 }
 
-// Of 8 passes, by rows, as closely looked at as the row says.
+// A stream of 8 passes, by rows, as closely looked at as the row says.
 std::unique_ptr<Computation> by_rows(const Row& row, Backend& backend) {
   StreamOptions options;
   options.batch = 100000;

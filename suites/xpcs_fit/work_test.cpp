@@ -58,7 +58,7 @@ TEST(XpcsWork, OfAPointIsPublished) {
         const Work all = work(
             of.unit, size,
             {.mode = of.mode, .scaling = of.scaling, .weights = weights, .precision = precision});
-        const bool weighted = weights == Weights::array && of.unit != Unit::g2;
+        const bool weighted = weights == Weights::array && of.unit == Unit::normal_equations;
         EXPECT_DOUBLE_EQ(all.flops / points, 2 * (of.point + of.pair / 10));
         EXPECT_EQ(all.bytes / points,
                   (precision == Precision::f64 ? 8 : 4) * (of.values + (weighted ? 1 : 0)));

@@ -42,7 +42,7 @@ Buffer<T> held_weights(Backend& backend, const Problem& problem) {
                  "inputs: weights");
 }
 
-// For who goes over them on the host besides; zeros where there are none.
+// The data for whoever goes over them on the host besides; zeros where there are none.
 inline std::vector<double> data_or_zeros(const Problem& problem) {
   const Input& input = *problem.input;
   return input.sized_only ? std::vector<double>(static_cast<std::size_t>(input.size.points()))

@@ -146,7 +146,7 @@ class PlainStream final : public Computation {
   }
 
  private:
-  // Of where the fit stands; 0 where it has just ended.
+  // F where the fit stands is looked at; it is 0 where the fit has just ended.
   void look_at_cost() {
     double status[8] = {};
     device_.download(status, state_.data(), sizeof status);

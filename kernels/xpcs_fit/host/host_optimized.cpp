@@ -86,7 +86,7 @@ class Values final : public Computation {
     }
   }
 
-  // At most: vectors of a row on lines of the cache, and one before and behind them.
+  // At most so many: vectors of a row on lines of the cache, and one before and behind them.
   std::size_t pairs_of_block() const {
     return static_cast<std::size_t>(rows_per_block(size_.frames)) *
            (size_.frames / Lanes<T>::count + 2);
@@ -111,7 +111,7 @@ class Values final : public Computation {
     if (behind > 0) body(n - lanes, T(1) - first_lanes<T>(lanes - behind), some);
   }
 
-  // Of angle a; `pairs` goes on by those of the row.
+  // Row i of angle a; `pairs` goes on by those of the row.
   template <Mode mode, bool careful>
   double row(int i, int a, const Pairs<T, mode>*& pairs) {
     constexpr int ahead = 2048 / sizeof(T);  // half a page: its place is looked up in time, too

@@ -34,7 +34,7 @@ class Pass {
  public:
   Pass(Backend& backend, const Problem& problem)
       : Pass(backend, problem, block_count(problem.input->size.frames), threads_for(problem)) {}
-  // For runs of rows of at most so many blocks.
+  // A pass over runs of rows of at most so many blocks.
   Pass(Backend& backend, const Problem& problem, int blocks, int threads)
       : problem_(problem),
         count_(sum_count(local_parameters(problem.options.mode))),

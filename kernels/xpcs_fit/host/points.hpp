@@ -59,7 +59,7 @@ class ScaledFrames {
   Buffer<T> memory_;
 };
 
-// Of one angle.
+// The factors of one angle.
 template <class T>
 struct Angle {
   T cosine = 0, sine = 0, inverse = 0;  // P cos psi, P sin psi pi / 180, 1 / (P cos psi)

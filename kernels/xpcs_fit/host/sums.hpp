@@ -22,7 +22,7 @@ struct Rows {
   int first_row = 0;
 };
 
-// Of a pair, over the angles: products of factors, their products with the residual, the cost.
+// Sums over the angles of a pair: products of factors, their products with the residual, the cost.
 template <class T>
 struct OverAngles {
   Vector<T> product[10] = {}, residual[4] = {}, cost = {};

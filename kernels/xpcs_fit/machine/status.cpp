@@ -8,17 +8,6 @@
 
 namespace holdfast::xpcs_fit {
 
-bool driver_supports(int cuda_major, int cuda_minor, int driver_major) {
-  struct Rule {
-    int major, first_minor, last_minor, driver;
-  };
-  constexpr Rule rules[] = {{12, 1, 9, 525}, {13, 0, 99, 580}};
-  for (const Rule& rule : rules)
-    if (cuda_major == rule.major && cuda_minor >= rule.first_minor && cuda_minor <= rule.last_minor)
-      return driver_major >= rule.driver;
-  return false;
-}
-
 DeviceChoice choose_device(const DeviceWish& wish, const std::string& why_no_gpu) {
   if (wish.forces_host) return {"host", "the host was asked for"};
   if (!wish.prefers_gpu) return {"host", "a GPU is not preferred"};
@@ -43,6 +32,8 @@ MachineStatus machine_status(std::string_view gpu) {
     status.why_no_gpu = error.what();
     status.recommendations.push_back("fits run on the host; holdfast doctor says what a GPU needs");
   }
+  status.choice = choose_device({}, status.why_no_gpu);
+  status.performance = performance_estimate(status);
   if (status.threads < status.cpus)
     status.recommendations.push_back(
         text("set HOLDFAST_NUM_THREADS=", status.cpus, ", of which ", status.threads, " are used"));
@@ -52,6 +43,19 @@ MachineStatus machine_status(std::string_view gpu) {
 std::string performance_estimate(const MachineStatus& status) {
   if (!status.gpu.empty()) return "high";
   return status.cpus >= 16 ? "medium-high" : "medium";
+}
+
+std::string described(const MachineStatus& status) {
+  const auto gigabytes = [](const std::optional<std::int64_t>& bytes) {
+    return bytes ? text(static_cast<double>(*bytes) / 1e9, " GB") : "unknown memory";
+  };
+  std::string all =
+      text(status.utc, ": fits go to ", status.choice.backend, " (", status.choice.reason,
+           "), performance ", status.performance, "; ", status.processor, ", ", status.isa, ", ",
+           status.threads, " threads on ", status.cpus, " CPUs, ", gigabytes(status.memory_bytes));
+  if (!status.gpu.empty()) all += text("; ", status.gpu, ", ", gigabytes(status.gpu_memory_bytes));
+  for (const std::string& one : status.recommendations) all += text("; ", one);
+  return all;
 }
 
 }  // namespace holdfast::xpcs_fit

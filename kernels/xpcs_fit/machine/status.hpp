@@ -11,10 +11,6 @@
 
 namespace holdfast::xpcs_fit {
 
-// Whether the driver of that major version runs programs of a CUDA: 12.1 to 12.9 need 525, 13.x
-// needs 580. Of other versions nothing is published, and they are not supported.
-bool driver_supports(int cuda_major, int cuda_minor, int driver_major);
-
 struct DeviceWish {
   bool prefers_gpu = true, forces_host = false;
 };
@@ -32,6 +28,8 @@ struct MachineStatus {
   std::optional<std::int64_t> memory_bytes = {};  // that may be planned with
   std::string gpu = {}, why_no_gpu = {};          // one of them is empty
   std::optional<std::int64_t> gpu_memory_bytes = {};
+  DeviceChoice choice = {};      // where nothing is asked for
+  std::string performance = {};  // the published estimate of it
   std::vector<std::string> recommendations = {};
 };
 // `gpu`: as open_backend() takes it. One that does not open, because another process holds it for
@@ -40,5 +38,8 @@ MachineStatus machine_status(std::string_view gpu = "cuda");
 
 // "high" with a GPU, "medium-high" with 16 CPUs or more, else "medium".
 std::string performance_estimate(const MachineStatus& status);
+
+// All of it in a line.
+std::string described(const MachineStatus& status);
 
 }  // namespace holdfast::xpcs_fit

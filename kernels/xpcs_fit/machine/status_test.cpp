@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The published tables of versions and devices.
+// The published table of devices, and what is told of this machine.
 #include "xpcs_fit/machine/status.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace holdfast::xpcs_fit {
 namespace {
-
-TEST(XpcsMachine, KnowsWhichDriverRunsWhichCuda) {
-  struct {
-    int major, minor, driver;
-    bool runs;
-  } const table[] = {{12, 0, 580, false}, {12, 1, 525, true},   {12, 1, 524, false},
-                     {12, 9, 525, true},  {12, 10, 600, false}, {13, 0, 579, false},
-                     {13, 0, 580, true},  {13, 2, 590, true},   {11, 8, 600, false}};
-  for (const auto& row : table)
-    EXPECT_EQ(driver_supports(row.major, row.minor, row.driver), row.runs)
-        << row.major << '.' << row.minor << " by " << row.driver;
-}
 
 TEST(XpcsMachine, ChoosesADeviceAndSaysWhy) {
   struct {
@@ -43,6 +31,24 @@ TEST(XpcsMachine, HasAGpuOrTellsWhyNot) {
   EXPECT_EQ(status.recommendations.empty(), !status.gpu.empty() && status.threads == status.cpus);
   EXPECT_GE(status.cpus, 1);
   EXPECT_EQ(status.utc.back(), 'Z');
+  EXPECT_EQ(status.choice.backend, status.gpu.empty() ? "host" : "cuda");
+  EXPECT_EQ(status.performance, performance_estimate(status));
+}
+
+TEST(XpcsMachine, IsDescribedInALine) {
+  EXPECT_EQ(described({.utc = "2026-01-02T03:04:05Z",
+                       .processor = "Some CPU",
+                       .isa = "x86-64-v4",
+                       .cpus = 4,
+                       .threads = 2,
+                       .memory_bytes = 25'600'000'000,
+                       .gpu = "NVIDIA H200",
+                       .choice = {"cuda", "a GPU is preferred, and there is one"},
+                       .performance = "high",
+                       .recommendations = {"use more threads"}}),
+            "2026-01-02T03:04:05Z: fits go to cuda (a GPU is preferred, and there is one), "
+            "performance high; Some CPU, x86-64-v4, 2 threads on 4 CPUs, 25.6 GB; NVIDIA H200, "
+            "unknown memory; use more threads");
 }
 
 TEST(XpcsMachine, EstimatesWhatToExpect) {

@@ -19,8 +19,8 @@ inline std::vector<double> in_a_row(const Normal& normal) {
   return all;
 }
 
-// Of such rows: F by itself, g_k by sqrt(2 F N_kk), N_kl by sqrt(N_kk N_ll); infinite where a
-// difference is no number.
+// The distance of such rows: F by itself, g_k by sqrt(2 F N_kk), N_kl by sqrt(N_kk N_ll); infinite
+// where a difference is no number.
 inline double distance(const std::vector<double>& result, const std::vector<double>& expected) {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   // 1 + p + p^2 values.

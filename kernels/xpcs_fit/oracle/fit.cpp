@@ -186,7 +186,7 @@ class Solver {
     }
   }
 
-  // Of all parameters, those at their bounds too.
+  // Deviations of all parameters, also of those at their bounds.
   void find_sigma() {
     fit_.sigma.assign(p_, 0.);
     const double freedom =

@@ -90,7 +90,7 @@ class Model {
   std::vector<T> transport_ = {}, shear_ = {};
 };
 
-// By each parameter one, which has the imaginary step in that.
+// A model for each parameter, with the imaginary step in that one.
 std::vector<Model<Complex>> stepped(const Problem& problem, const std::vector<double>& parameters) {
   std::vector<Model<Complex>> all;
   for (std::size_t k = 0; k < parameters.size(); ++k) {

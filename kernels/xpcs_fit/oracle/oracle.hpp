@@ -14,7 +14,7 @@ namespace holdfast::xpcs_fit::oracle {
 std::vector<double> model(const Problem& problem, const std::vector<double>& parameters);
 // weight * (model - data).
 std::vector<double> residual(const Problem& problem, const std::vector<double>& parameters);
-// Of point (a, i, j) by each parameter.
+// Derivatives of the model at point (a, i, j) by each parameter.
 std::vector<double> jacobian(const Problem& problem, const std::vector<double>& parameters, int a,
                              int i, int j);
 
@@ -35,7 +35,7 @@ struct Fit {
   std::vector<double> parameters = {}, sigma = {};  // [p]
   std::vector<double> path = {};                    // the cost of each accepted point
 };
-// Until it converges, or exactly so many passes.
+// Makes passes until the fit converges, or exactly so many.
 Fit fit(const Problem& problem, int passes = 0);
 
 }  // namespace holdfast::xpcs_fit::oracle

@@ -25,6 +25,7 @@ class HostFit {
   // Points less parameters, where some points are left out.
   void set_freedom(double freedom) { freedom_ = freedom; }
   FitState state() { return {memory_.data(), p_}; }
+  const std::vector<double>& memory() const { return memory_; }  // of its state
 
  private:
   int p_, passes_;

@@ -19,7 +19,7 @@ struct Frames {
 // parameters: of one angle, 5 or 9.
 Frames frames(const Physics& physics, int count, Mode mode, const double* parameters);
 
-// Of an angle: the phase per unit of shear and what it changes by with phi_0.
+// The phase of an angle per unit of shear, and its change with phi_0.
 struct Direction {
   double cosine = 0, sine = 0;  // P cos psi, P sin psi pi / 180
 };

@@ -42,7 +42,7 @@ inline void assemble(const Options& options, int angles, std::span<const double>
       }
     }
   }
-  // Of a pair of parameters one order was summed.
+  // A pair of parameters was summed in one order alone.
   for (int row = 0; row < p; ++row)
     for (int column = 0; column < row; ++column) {
       const double entry = n[row * p + column] + n[column * p + row];

@@ -13,36 +13,28 @@ namespace holdfast::xpcs_fit {
 namespace {
 
 struct Parameter {
-  std::string_view name;
   double truth, start, lower, upper;
 };
 constexpr Parameter parameters[] = {
-    {"contrast", 0.3, 0.5, 0, 1}, {"offset", 1, 1.05, 0.5, 1.5},
-    {"D0", 1000, 1500, 100, 1e5}, {"alpha", 0.5, 0.3, -2, 2},
-    {"D_offset", 50, 10, 0, 1e4}, {"gamma_dot_0", 2e-4, 3e-4, 1e-6, 0.5},
-    {"beta", 0.3, 0.1, -2, 2},    {"gamma_dot_offset", 5e-5, 1e-5, 0, 0.1},
-    {"phi_0", -6, 0, -30, 30},
+    {0.3, 0.5, 0, 1},         // contrast
+    {1, 1.05, 0.5, 1.5},      // offset
+    {1000, 1500, 100, 1e5},   // D0
+    {0.5, 0.3, -2, 2},        // alpha
+    {50, 10, 0, 1e4},         // D_offset
+    {2e-4, 3e-4, 1e-6, 0.5},  // gamma_dot_0
+    {0.3, 0.1, -2, 2},        // beta
+    {5e-5, 1e-5, 0, 0.1},     // gamma_dot_offset
+    {-6, 0, -30, 30},         // phi_0
 };
 constexpr int scalings = 2;  // contrast and offset
 
-// use(row, name) for each parameter in its order.
-template <class Use>
-void for_each(const Options& options, int angles, const Use& use) {
-  const bool own = options.scaling == Scaling::per_angle;
-  for (int k = 0; k < local_parameters(options.mode); ++k) {
-    const Parameter& row = parameters[k];
-    if (k >= scalings || !own) {
-      use(row, std::string(row.name));
-    } else {
-      for (int a = 0; a < angles; ++a) use(row, text(row.name, "_", a));
-    }
-  }
-}
-
+// That member of each parameter in its order.
 std::vector<double> column(const Options& options, int angles, double Parameter::*member) {
   std::vector<double> values;
-  for_each(options, angles,
-           [&](const Parameter& row, const std::string&) { values.push_back(row.*member); });
+  for (int k = 0; k < local_parameters(options.mode); ++k) {
+    const bool own = k < scalings && options.scaling == Scaling::per_angle;
+    values.insert(values.end(), static_cast<std::size_t>(own ? angles : 1), parameters[k].*member);
+  }
   return values;
 }
 
@@ -130,13 +122,6 @@ Box default_box(const Options& options, int angles) {
   return {.start = column(options, angles, &Parameter::start),
           .lower = column(options, angles, &Parameter::lower),
           .upper = column(options, angles, &Parameter::upper)};
-}
-
-std::vector<std::string> parameter_names(const Options& options, int angles) {
-  std::vector<std::string> names;
-  for_each(options, angles,
-           [&](const Parameter&, const std::string& name) { names.push_back(name); });
-  return names;
 }
 
 std::vector<double> default_angles(int angles) {

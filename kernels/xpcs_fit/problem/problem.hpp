@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "runtime/base/precision.hpp"
@@ -49,7 +48,7 @@ struct Physics {
 // Parameters in their order: contrast, offset (of one angle after the other where each has its
 // own), D0, alpha, D_offset and, of laminar flow, gamma_dot_0, beta, gamma_dot_offset, phi_0.
 int parameter_count(const Options& options, int angles);
-// Of one angle: 5 or 9.
+// The parameters of one angle: 5 or 9.
 constexpr int local_parameters(Mode mode) {
   return mode == Mode::laminar ? 9 : 5;
 }
@@ -59,7 +58,6 @@ struct Box {
 };
 std::vector<double> truth(const Options& options, int angles);
 Box default_box(const Options& options, int angles);
-std::vector<std::string> parameter_names(const Options& options, int angles);
 
 struct Input {
   Size size = {};
@@ -70,7 +68,7 @@ struct Input {
   // Where nothing executes or data are generated: neither data nor weights are here.
   bool sized_only = false;
   Box box = {};
-  // Of data that are generated: the model at the truth, times 1 + noise z, of this seed.
+  // Generated data are the model at the truth, times 1 + noise z, of this seed.
   double noise = 0.01;
   std::uint64_t seed = 20251022;
 };
@@ -83,8 +81,8 @@ struct Problem {
 std::vector<double> default_angles(int angles);
 
 // Throws Error{bad_input} that begins with a word for what is wrong (invalid_physics, empty_data,
-// shape_mismatch, invalid_bounds, nonfinite_start, too_few_points, invalid_weights) and names the
-// offender.
+// shape_mismatch, invalid_bounds, nonfinite_start, too_few_points, invalid_weights, invalid_option)
+// and names the offender.
 void validate(const Size& size, const Physics& physics);
 void validate(const Problem& problem);
 

@@ -13,7 +13,12 @@ TEST(XpcsProblem, CountsParameters) {
   EXPECT_EQ(parameter_count({.mode = Mode::at_rest}, 10), 5);
   EXPECT_EQ(parameter_count({}, 10), 9);
   EXPECT_EQ(parameter_count({.scaling = Scaling::per_angle}, 64), 135);
-  EXPECT_EQ(parameter_names({.scaling = Scaling::per_angle}, 2)[3], "offset_1");
+}
+
+// contrast_0, contrast_1, offset_0, offset_1, and the physical ones.
+TEST(XpcsProblem, GivesEachAngleAContrastAndAnOffset) {
+  EXPECT_EQ(default_box({.mode = Mode::at_rest, .scaling = Scaling::per_angle}, 2).start,
+            (std::vector<double>{0.5, 0.5, 1.05, 1.05, 1500, 0.3, 10}));
 }
 
 TEST(XpcsFormulas, TakeASineAndACosineOfLargePhases) {

@@ -18,8 +18,8 @@ inline constexpr Words<Strategy, 4> strategy_words = {
 double published_gib(std::int64_t points, int parameters);
 double selector_gib(std::int64_t points, int parameters);
 
-// By the number of points; one step further where the selector's estimate is above 0.7 of what is
-// available.
+// Chosen by the number of points; one step further where the selector's estimate is above 0.7 of
+// what is available.
 Strategy choose_strategy(std::int64_t points, int parameters, double available_gib);
 // `wanted` wins where it is one of the four words; another word is told in a warning, and none
 // (empty) is no wish.

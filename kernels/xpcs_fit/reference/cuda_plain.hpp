@@ -38,7 +38,7 @@ class Plain final : public Computation {
       evaluate();
     } while (!fit_.take(sums().data()));
   }
-  // Of a fit, which begins anew in each step, there is one.
+  // A fit begins anew in each step, and has one start alone.
   void start_again(int input) override { planes_.set(start_of(problem_, input)); }
 
   std::vector<double> result() override {

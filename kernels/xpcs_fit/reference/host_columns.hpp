@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of the plain formulation on the host: residuals, the columns of the Jacobian, what a loss makes
-// of both. Part of host_parts.hpp.
+// The plain formulation on the host: residuals, the columns of the Jacobian, what a loss makes of
+// both. Part of host_parts.hpp.
 #pragma once
 
 #include "xpcs_fit/reference/host_parts.hpp"
+#include "xpcs_fit/reference/host_sum.hpp"
 
 namespace holdfast::xpcs_fit::HOLDFAST_ISA {
 
@@ -14,20 +15,14 @@ double PlainPart<T>::make_residual(const PlainPlanes<T>& of, PointRange range, c
   const T* const m = model_.data();
   for_points(of, range, [=](const PlainPoint& at) { r[at.k] = m[at.k] - data[at.k]; });
   if (weights) for_points(of, range, [=](const PlainPoint& at) { r[at.k] *= weights[at.k]; });
-  double cost = 0;
+  if (options_.loss == Loss::linear)
+    return ordered_sum(range.count,
+                       [=](std::int64_t k) { return double{r[k]} * double{r[k]} / 2; });
   const T scale = static_cast<T>(options_.loss_scale);
-  // NOLINTNEXTLINE(bugprone-branch-clone): the loops differ, which OpenMP hides from it
-  if (options_.loss == Loss::soft_l1) {
-#pragma omp parallel for num_threads(host_limits().threads) reduction(+ : cost)
-    for (std::int64_t k = 0; k < range.count; ++k) {
-      const T z = r[k] / scale * (r[k] / scale);
-      cost += double{scale * scale * (std::sqrt(1 + z) - 1)};
-    }
-  } else {
-#pragma omp parallel for num_threads(host_limits().threads) reduction(+ : cost)
-    for (std::int64_t k = 0; k < range.count; ++k) cost += double{r[k]} * double{r[k]} / 2;
-  }
-  return cost;
+  return ordered_sum(range.count, [=](std::int64_t k) {
+    const T z = r[k] / scale * (r[k] / scale);
+    return double{scale * scale * (std::sqrt(1 + z) - 1)};
+  });
 }
 
 template <class T>

@@ -36,7 +36,7 @@ class Plain final : public Computation {
     do evaluate(fit_.trial());
     while (!fit_.take(sums_.data()));
   }
-  // Of a fit, which begins anew in each step, there is one.
+  // A fit begins anew in each step, and has one start alone.
   void start_again(int input) override { start_ = start_of(problem_, input); }
 
   std::vector<double> result() override {

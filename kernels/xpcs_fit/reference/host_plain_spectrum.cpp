@@ -4,6 +4,7 @@
 #include "runtime/backend/buffer.hpp"
 #include "runtime/backend/fft.hpp"
 #include "xpcs_fit/data/samples.hpp"
+#include "xpcs_fit/reference/host_sum.hpp"
 #include "xpcs_fit/spectrum.hpp"
 
 namespace holdfast::xpcs_fit::HOLDFAST_ISA {
@@ -33,14 +34,9 @@ class PlainSpectrum final : public Computation {
       const double re = spectrum_.data()[2 * k], im = spectrum_.data()[2 * k + 1];
       power_.data()[k] = re * re + im * im;
     });
-    double sum = 0;
-#pragma omp parallel for num_threads(host_limits().threads) reduction(+ : sum)
-    for (std::int64_t k = 0; k < count_; ++k) sum += power_.data()[k];
-    *out_.data() = sum;
+    *out_.data() = ordered_sum(count_, [this](std::int64_t k) { return power_.data()[k]; });
   }
-  std::vector<double> result() override {
-    return out_.to_host();
-  }
+  std::vector<double> result() override { return out_.to_host(); }
 
  private:
   template <class Do>

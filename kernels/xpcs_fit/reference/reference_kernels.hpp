@@ -53,7 +53,7 @@ struct ReferenceKernels : KernelList {
   std::optional<Listed<T, T, const T*, T*>> soften = {};
 };
 
-// Of a relaxation, whatever its size.
+// The kernel of a relaxation, whatever its size.
 struct ReferencePatternKernels : KernelList {
   ReferencePatternKernels() = default;
   explicit ReferencePatternKernels(Compiler& compiler) {
@@ -63,7 +63,7 @@ struct ReferencePatternKernels : KernelList {
   Listed<const double*, double, long long, double*> relax{*this, "relax"};
 };
 
-// Of so many turns, whatever its size.
+// The kernel of a loop of so many turns, whatever its size.
 struct TurnKernels : KernelList {
   TurnKernels() = default;
   TurnKernels(Compiler& compiler, int turns) {

@@ -27,7 +27,7 @@ class BackgroundWriter {
   void save(std::string content);
   // Waits until all that was handed over is written. Returns what went wrong last, or nothing.
   std::string drain();
-  // Of each write so far; for who has drained.
+  // How long each write so far took; to be asked after drain().
   const std::vector<double>& seconds() const { return seconds_; }
 
  private:

@@ -21,7 +21,7 @@ namespace holdfast::xpcs_fit {
 namespace {
 
 constexpr std::string_view magic = "HFXPCSCK", stem = "xpcs_state_", ending = ".ckpt";
-constexpr std::uint32_t version = 1, header_bytes = 64;
+constexpr std::uint32_t version = 2, header_bytes = 64;
 
 // Little-endian, as every machine that this runs on.
 struct Header {

@@ -30,7 +30,7 @@ class Checkpoints {
   // Until all that was handed over is written; throws what writing met.
   void drain();
 
-  // Of the newest file that is whole and ours; each that is not is told in a warning.
+  // The payload of the newest file that is whole and ours; a warning tells of each that is not.
   std::optional<std::string> newest() const;
   const std::vector<double>& seconds() const { return writer_.seconds(); }  // after drain()
 

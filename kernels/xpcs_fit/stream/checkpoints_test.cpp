@@ -239,10 +239,45 @@ TEST_F(XpcsCheckpoints, OfAFitThatIsOverHoldItsEnd) {
   resumed.settings.watch = [&](const BatchRecord&) { ++batches; };
   EXPECT_EQ(fitted(flow, resumed), calm);
   EXPECT_EQ(batches, 0);
-  // Of as many passes it is another fit, which does not end where this one did.
+  // With a number of passes it is another fit, which does not end where this one did.
   resumed.passes = 8;
   EXPECT_EQ(fitted(flow, resumed)[1], 8);
   EXPECT_EQ(batches, 8 * 18);
+}
+
+// A fit whose data, noise, physics or start differ in their last bit is another one.
+TEST_F(XpcsCheckpoints, OfAnotherFitAreSkipped) {
+  const auto next = [](double& value) { value = std::nextafter(value, 1e9); };
+  const std::function<void(Input&)> changes[] = {
+      [&](Input& in) { next(in.data[77]); },     [&](Input& in) { next(in.angles[1]); },
+      [&](Input& in) { next(in.noise); },        [&](Input& in) { ++in.seed; },
+      [&](Input& in) { next(in.physics.q); },    [&](Input& in) { next(in.physics.gap); },
+      [&](Input& in) { next(in.box.start[3]); }, [&](Input& in) { next(in.box.upper[8]); }};
+  for (const auto& change : changes) {
+    fs::remove_all(folder);
+    (void)fitted(flow, options(false));
+    const auto input = std::make_shared<Input>(*flow.input);
+    change(*input);
+    int batches = 0;
+    StreamOptions resumed = options(true);
+    resumed.settings.watch = [&](const BatchRecord&) { ++batches; };
+    testing::internal::CaptureStderr();
+    (void)fitted({input, flow.options}, resumed);
+    const std::string told = testing::internal::GetCapturedStderr();
+    EXPECT_NE(told.find("is skipped: it is of another configuration"), std::string::npos) << told;
+    EXPECT_EQ(batches, 6 * 18) << &change - changes;  // it began at the start
+  }
+}
+
+// Data that are generated lie nowhere: their noise and seed stand for them.
+TEST_F(XpcsCheckpoints, OfGeneratedDataAreToldApart) {
+  const auto of = [](double noise, std::uint64_t seed) {
+    const Recipe recipe = {.size = {4, 48}, .noise = noise, .seed = seed, .sized_only = true};
+    return configuration({make_input(recipe, {}), {}}, {.source = DataSource::generated});
+  };
+  EXPECT_EQ(of(0.01, 1), of(0.01, 1));
+  EXPECT_NE(of(0.01, 1), of(0.01, 2));
+  EXPECT_NE(of(0.01, 1), of(std::nextafter(0.01, 1), 1));
 }
 
 TEST_F(XpcsCheckpoints, HaveAsManyBytesAsTheFormulaSays) {

@@ -35,7 +35,7 @@ TEST_F(XpcsProgress, TellsTheFirstChunkTheLastAndTenASecond) {
   EXPECT_GE(progress.lines(), 5);
 }
 
-// Of two fits after each other, which take a tenth of a second together.
+// Two fits after each other take a tenth of a second together.
 TEST_F(XpcsProgress, OfAFastFitIsItsFirstChunkAndItsLast) {
   Progress progress = of(24);
   for (int fit = 0; fit < 2; ++fit) {

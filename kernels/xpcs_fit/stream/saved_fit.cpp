@@ -52,13 +52,18 @@ class Unpacker {
 }  // namespace
 
 void StreamedFit::save(int next_batch) const {
+  settings_.checkpoints->save(saved(next_batch));
+}
+
+// Packed by whoever fits, and written by another thread: no more than copies of rows.
+std::string StreamedFit::saved(int next_batch) const {
   Packer out;
-  HostFit fit = fit_;
-  const FitState state = fit.state();
+  out.bytes.reserve(saved_bytes(p_, batches_.count()) +
+                    (best_.size() + best_costs_.size()) * sizeof(double));
   out.one(p_).one(batches_.count()).one(pass_).one(next_batch);
-  out.row(state.at, static_cast<std::size_t>(fit_count(p_)));
-  for (const auto* row : {&normal_, &costs_, &accepted_costs_}) out.row(row->data(), row->size());
-  for (const bool lost : left_out_) out.one(lost);
+  for (const auto* row : {&fit_.memory(), &normal_, &costs_, &accepted_costs_})
+    out.row(row->data(), row->size());
+  out.row(left_out_.data(), left_out_.size());
   const StreamStatistics& of = statistics_;
   for (const std::int64_t total :
        {of.batches, of.attempts, of.faults, of.recovered, of.failed, of.passes, of.restarts})
@@ -66,6 +71,7 @@ void StreamedFit::save(int next_batch) const {
   out.row(of.faults_of, std::size(of.faults_of));
   out.one(of.least_seconds).one(of.most_seconds).one(of.seconds);
   out.one(best_.size()).row(best_.data(), best_.size());
+  out.row(best_costs_.data(), best_costs_.size());
   out.one(static_cast<int>(of.last.size()));
   for (const BatchRecord& record : of.last)
     out.one(record.pass)
@@ -76,7 +82,7 @@ void StreamedFit::save(int next_batch) const {
         .one(record.cost)
         .one(record.gradient)
         .one(record.seconds);
-  settings_.checkpoints->save(std::move(out.bytes));
+  return std::move(out.bytes);
 }
 
 std::size_t StreamedFit::saved_bytes(int parameters, int batches) {
@@ -98,15 +104,17 @@ int StreamedFit::restore(const std::string& payload) {
   const int next_batch = in.one<int>();
   in.row(fit_.state().at, static_cast<std::size_t>(fit_count(p_)));
   for (auto* row : {&normal_, &costs_, &accepted_costs_}) in.row(row->data(), row->size());
-  for (std::size_t k = 0; k < left_out_.size(); ++k) left_out_[k] = in.one<bool>();
+  in.row(left_out_.data(), left_out_.size());
   StreamStatistics& of = statistics_;
   for (std::int64_t* total :
        {&of.batches, &of.attempts, &of.faults, &of.recovered, &of.failed, &of.passes, &of.restarts})
     *total = in.one<std::int64_t>();
   in.row(of.faults_of, std::size(of.faults_of));
   for (double* one : {&of.least_seconds, &of.most_seconds, &of.seconds}) *one = in.one<double>();
-  best_.resize(in.one<std::size_t>() == 0 ? 0 : static_cast<std::size_t>(fit_count(p_)));
-  in.row(best_.data(), best_.size());
+  const bool began_anew = in.one<std::size_t>() > 0;
+  best_.resize(began_anew ? static_cast<std::size_t>(fit_count(p_)) : 0);
+  best_costs_.resize(began_anew ? costs_.size() : 0);
+  for (auto* row : {&best_, &best_costs_}) in.row(row->data(), row->size());
   const int records = in.one<int>();
   for (int k = 0; k < records; ++k) {
     BatchRecord record;

@@ -66,9 +66,10 @@ void StreamedFit::resume() {
 
 void StreamedFit::start() {
   fit_.restart();
-  std::fill(left_out_.begin(), left_out_.end(), false);
+  std::fill(left_out_.begin(), left_out_.end(), 0);
   statistics_ = {};
   best_.clear();
+  best_costs_.clear();
   std::fill(normal_.begin(), normal_.end(), 0.);
   fit_.set_freedom(freedom());
   pass_ = 0;
@@ -98,8 +99,10 @@ bool StreamedFit::begins_elsewhere() {
   const bool stuck =
       passes_ == 0 && (fit.status() == out_of_iterations || fit.status() == damping_too_large);
   if (!stuck && statistics_.restarts == 0) return false;
-  if (best_.empty() || fit.cost() < FitState{best_.data(), p_}.cost())
+  if (best_.empty() || fit.cost() < FitState{best_.data(), p_}.cost()) {
     best_.assign(fit.at, fit.at + fit_count(p_));
+    best_costs_ = accepted_costs_;
+  }
   if (stuck && statistics_.restarts < most_restarts) {
     std::vector<double> near(fit.parameters(), fit.parameters() + p_);
     const double z = noise(++statistics_.restarts, seed_, noise_of_restarts);
@@ -165,12 +168,13 @@ void StreamedFit::take(int slot, int batch, const std::vector<double>& at) {
   if (settings_.watch) settings_.watch(record);
 }
 
-// For the rest of the fit. The cost where it stands loses the batch's share, so that costs stay
-// comparable.
+// The batch is left out for the rest of the fit. The cost where that stands, and the best one
+// before it began anew, lose the batch's share, so that costs stay comparable.
 void StreamedFit::leave_out(int batch) {
-  left_out_[batch] = true;
+  left_out_[batch] = 1;
   if (fit_.state().passes() > 0) fit_.state().cost() -= accepted_costs_[batch];
   costs_[batch] = accepted_costs_[batch] = 0;
+  if (!best_.empty()) FitState{best_.data(), p_}.cost() -= std::exchange(best_costs_[batch], 0);
   fit_.set_freedom(freedom());
 }
 
@@ -186,7 +190,7 @@ BatchFault StreamedFit::fault_of(const double* normal) const {
 }
 
 double StreamedFit::success_rate() const {
-  const auto lost = std::count(left_out_.begin(), left_out_.end(), true);
+  const auto lost = std::count(left_out_.begin(), left_out_.end(), 1);
   return 1 - static_cast<double>(lost) / static_cast<double>(left_out_.size());
 }
 
@@ -199,11 +203,19 @@ std::int64_t StreamedFit::points() const {
 
 void StreamedFit::check_success_rate() {
   if (success_rate() >= settings_.least_success_rate) return;
-  const std::span<const double> best(fit_.state().parameters(), static_cast<std::size_t>(p_));
+  const std::span best(best_parameters(), static_cast<std::size_t>(p_));
   throw Error(Fault::device,
               text("success_rate_too_low: ", success_rate(), " of the batches are left in pass ",
                    pass_, ", less than ", settings_.least_success_rate,
                    "; the best parameters so far are ", listed(best)));
+}
+
+// A fit that begins anew stands where no cost is known until its first pass is over.
+const double* StreamedFit::best_parameters() {
+  const FitState fit = fit_.state();
+  if (best_.empty()) return fit.parameters();
+  const FitState best = {best_.data(), p_};
+  return (fit.passes() > 0 && fit.cost() < best.cost() ? fit : best).parameters();
 }
 
 }  // namespace holdfast::xpcs_fit

@@ -30,10 +30,10 @@ class Batches {
   virtual const double* finish(int slot) = 0;
 };
 
-// What of a batch was no number.
+// Which sum of a batch was no number.
 enum class BatchFault { none, cost, gradient, matrix };
 
-// What became of one batch in one pass; its cost and the length of its gradient of the last
+// The record of one batch in one pass; its cost and the length of its gradient of the last
 // attempt, the fault of the last one that had any.
 struct BatchRecord {
   int pass = 0, batch = 0, attempts = 0;
@@ -86,7 +86,9 @@ class StreamedFit {
   double success_rate() const;
   std::int64_t points() const;  // of batches that are not left out
   double freedom() const { return static_cast<double>(points()) - p_; }
-  // Of a checkpoint of a fit that has seen 100 batches.
+  // A checkpoint: all that resume() needs to go on at that batch of the current pass.
+  std::string saved(int next_batch) const;
+  // The size of one that has seen 100 batches, and of which no fit began anew.
   static std::size_t saved_bytes(int parameters, int batches);
 
  private:
@@ -100,6 +102,7 @@ class StreamedFit {
   void leave_out(int batch);
   BatchFault fault_of(const double* normal) const;
   void check_success_rate();
+  const double* best_parameters();  // of the lowest F that was accepted
 
   int p_, passes_;
   std::uint64_t seed_;
@@ -107,11 +110,12 @@ class StreamedFit {
   Batches& batches_;
   StreamSettings settings_;
   int pass_ = 0;
-  std::vector<bool> left_out_;
+  std::vector<char> left_out_;                  // 1 for each batch that is
   std::vector<double> normal_;                  // of the pass, in the order of batches
   std::vector<double> costs_, accepted_costs_;  // of each batch: in this pass, where the fit stands
   std::vector<double> begun_;                   // seconds, of the batch in each slot
-  std::vector<double> best_ = {};               // state of a fit that is over, where one began anew
+  // Where a fit began anew: the state of the best before it, and the costs of its batches.
+  std::vector<double> best_ = {}, best_costs_ = {};
   StreamStatistics statistics_ = {};
 };
 

@@ -228,7 +228,7 @@ TEST(XpcsDevice, ReadsEveryPoint) {
   }
 }
 
-// What one thread judges, proposes and begins anew, all others read.
+// All threads read the judgement, the trial and the restart that one of them makes.
 TEST(XpcsDevice, FitsToTheSameBitsInEitherOrderOfThreads) {
   std::vector<std::vector<double>> fits;
   for (const emulation::Order order : orders) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the formulas say of results whatever the numbers, held of the optimized variant on the host.
+// Identities that hold whatever the numbers, of the optimized variant on the host.
 #include <gtest/gtest.h>
 
 #include <cmath>

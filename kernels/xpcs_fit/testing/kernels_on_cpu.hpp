@@ -7,7 +7,7 @@
 
 namespace holdfast::xpcs_fit {
 
-// Of the reference, which is compiled for its size, these alone.
+// The reference is compiled for its size, and for this one alone.
 inline constexpr Size emulated_size = {3, 19};
 
 std::unique_ptr<Backend> emulated_optimized(emulation::Order order = emulation::Order::forward,

@@ -28,7 +28,7 @@ struct Refused {
   std::string backend = "host";
 };
 
-// Of 3 angles of 8 frames, 192 points and 9 parameters.
+// Each row spoils a fit of 3 angles of 8 frames, 192 points and 9 parameters.
 const Refused rows[] = {
     {"invalid_physics: q is 0, no positive number",
      [](Input& in, Options&, StreamOptions&) { in.physics.q = 0; }},
@@ -122,6 +122,19 @@ TEST(XpcsRefusals, BeginWithTheirCodeNameWhatIsWrongAndLeaveNothingBehind) {
     EXPECT_TRUE(!fs::exists(folder) || fs::is_empty(folder)) << row.sentence;
     fs::remove_all(folder);
   }
+}
+
+// Neither a residual nor costs of several sets of parameters know a loss or weights.
+TEST(XpcsRefusals, AreOfWhatOnlyNormalEquationsHave) {
+  const auto backend = open_backend("host");
+  for (const Options& options : {Options{.loss = Loss::soft_l1}, {.weights = Weights::array}})
+    for (const Variant variant : {Variant::reference, Variant::optimized}) {
+      const Problem one = problem({3, 8}, options);
+      EXPECT_THAT(refusal_of([&] { return make(Unit::residual, *backend, variant, one); }),
+                  StartsWith("invalid_option: a residual is model less data; its loss is linear"));
+      EXPECT_THAT(refusal_of([&] { return make(Pattern::costs, 2, *backend, variant, one); }),
+                  StartsWith("invalid_option: patterns are measured in f64"));
+    }
 }
 
 TEST(XpcsRefusals, NameTheWordsThatThereAre) {

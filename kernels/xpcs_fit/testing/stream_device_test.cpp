@@ -187,7 +187,7 @@ TEST_F(DryStream, HalvesItsBatchesUntilThereIsRoom) {
   EXPECT_THAT(told, HasSubstr("a stream begins with batches of half of 9216 points: failed to"));
   EXPECT_EQ(fit->readings().front().value, 8);  // of a half, a quarter, an eighth of 48 rows
   EXPECT_LE(backend->ledger.peak_bytes, 60'000);
-  // What has no room for a single row is out of memory.
+  // A stream without room for a single row is out of memory.
   backend->ledger.limit_to(backend->ledger.live_bytes + 1000);
   testing::internal::CaptureStderr();
   EXPECT_EQ(error_of([&] { return make_stream(*backend, flow, options); }).fault(),
