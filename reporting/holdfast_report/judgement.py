@@ -36,11 +36,18 @@ TONES = {
 }
 MEANINGS = {
     0: "well",
-    1: "a blocking regression",
     2: "usage or a bad file",
     3: "incomplete",
     4: "undecided",
     77: "no such device",
+}
+# Of what blocks with exit 1, the worst first.
+BLOCKING = {
+    "WRONG": "a wrong result",
+    "SUSPECT-FAST": "an impossible speed",
+    "REGRESSION": "a blocking regression",
+    "CHANGED": "a blocking change",
+    "DRIFT": "blocking drift",
 }
 
 
@@ -48,7 +55,17 @@ def outcome(verdict: Verdict) -> str:
     """What the exit code means, or the caveats of a pass."""
     if verdict.exit == 0 and verdict.caveats:
         return "; ".join(verdict.caveats)
+    if verdict.exit == 1:
+        return meaning_of_failure(verdict)
     return MEANINGS.get(verdict.exit, "unknown")
+
+
+def meaning_of_failure(verdict: Verdict) -> str:
+    """By the worst of what blocks."""
+    blocking = {row.verdict for row in verdict.rows if row.blocking}
+    loosens = any(change.blocking for change in verdict.changes)
+    otherwise = "a loosening without a reason" if loosens else "a blocking regression"
+    return next((BLOCKING[name] for name in BLOCKING if name in blocking), otherwise)
 
 
 def headline_tone(verdict: Verdict) -> str:

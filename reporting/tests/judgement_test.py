@@ -45,6 +45,22 @@ def test_a_headline_has_the_words_and_the_colour_of_its_exit_code(exit: int, sai
     assert (outcome(judged), headline_tone(judged)) == (said, colour)
 
 
+@pytest.mark.parametrize(("names", "said"), [
+    (["REGRESSION", "WRONG"], "a wrong result"), (["SUSPECT-FAST"], "an impossible speed"),
+    (["CHANGED"], "a blocking change"), (["DRIFT"], "blocking drift"),
+])
+def test_exit_1_is_told_by_the_worst_that_blocks(names: list[str], said: str) -> None:
+    passes = builders.row("WRONG", blocking=False, evidence={})
+    blocking = [builders.row(name, blocking=True, evidence={}) for name in names]
+    assert outcome(verdict(1, *blocking)) == said
+    assert outcome(verdict(1, *blocking, passes)) == said
+
+
+def test_a_loosening_that_blocks_is_told_as_such() -> None:
+    change = {"rule": "r", "before": "b", "after": "a", "why": "", "loosens": True, "blocking": True}
+    assert outcome(verdict(1, changes=[change])) == "a loosening without a reason"
+
+
 @pytest.mark.parametrize(("exit", "answer"), [(3, "\u2717 Failed: incomplete"), (4, "\u2248 Undecided: undecided"),
                                               (77, "\u2013 No such device: no such device")])
 def test_what_is_not_well_is_not_told_as_passed(workplace: Workplace, exit: int, answer: str) -> None:

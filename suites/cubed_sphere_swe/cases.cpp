@@ -207,24 +207,25 @@ std::vector<Case> cases(const SuiteOptions& given) {
 }  // namespace
 
 Suite suite() {
-  return {
-      .name = "cubed_sphere_swe",
-      .options = {{"size", "N",
-                   "one grid of N cells along a panel's edge, 8 to 8192, instead of 24 to 768"},
-                  {"steps", "K", "RK4 steps of a loop, 1 to 1000000 (100)"},
-                  {"dtype", "TYPE", "f64 or f32, of every case"},
-                  {"launch", "WAY", "of loops: host, graph_step, graph or persistent"},
-                  {"diag", "WHO", "of loops, who forms the mass: none, device or host"},
-                  {"rk", "FORM", "of steps and loops: horner or classical"},
-                  {"metric", "SOURCE", "of the optimized variant on a GPU: table or on_the_fly"},
-                  {"gemm", "SOURCE", "of the reference on a GPU: library or tile"},
-                  {"q12", "SIGN", "of the metric: correct, or upstream to replay published logs"},
-                  {"start", "NAME",
-                   "seed, face, edge, vertex, tilt, mode1, mode2: at rest; or random (random)"},
-                  {"dt", "TIME", "of a step, in radians that a wave travels (1 / (3 N))"},
-                  {"large", "",
-                   "measure grids of 384 and more on the host too, with the reference"}},
-      .cases = cases};
+  return {.name = "cubed_sphere_swe",
+          .options = {{"size", "N",
+                       "one grid of N cells along a panel's edge, 8 to 8192, instead of 24 to 768"},
+                      {"steps", "K", "RK4 steps of a loop, 1 to 1000000 (100)"},
+                      {"dtype", "TYPE", "f64 or f32, of every case"},
+                      {"launch", "WAY", "of loops: host, graph_step, graph or persistent"},
+                      {"diag", "WHO", "of loops, who forms the mass: none, device or host"},
+                      {"rk", "FORM", "of steps and loops: horner or classical"},
+                      {"metric", "SOURCE",
+                       "the optimized variant's metric tensor on a GPU: table or on_the_fly"},
+                      {"gemm", "SOURCE", "of the reference on a GPU: library or tile"},
+                      {"q12", "SIGN",
+                       "of the metric tensor: correct, or upstream to replay published logs"},
+                      {"start", "NAME",
+                       "seed, face, edge, vertex, tilt, mode1, mode2: at rest; or random (random)"},
+                      {"dt", "TIME", "of a step, in radians that a wave travels (1 / (3 N))"},
+                      {"large", "",
+                       "measure grids of 384 and more on the host too, with the reference"}},
+          .cases = cases};
 }
 
 }  // namespace holdfast

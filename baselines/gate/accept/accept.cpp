@@ -73,8 +73,8 @@ struct Accepting {
     const std::vector<const AcceptedRun*> of = best_shown(runs, standard, key);
     if (of.empty()) {
       refuse(metric.measured->processes == 0
-                 ? text(key, " is of no process that other work left undisturbed: measure again ",
-                        "on a quieter machine", counts_remain)
+                 ? text(key, " was disturbed by other work in every process: measure again on a ",
+                        "quieter machine", counts_remain)
                  : text(key, " is noisy: its processes differ by ", spread(*metric.measured)));
       return before ? std::optional(*before) : std::nullopt;
     }

@@ -70,7 +70,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     auto& members = std::get<Node::Map>(open_.back()->value);
     refuse_nul(name);
     if (const std::string shown = shown_text(name); shown != name)
-      throw fault(line(0), text("the key '", shown, "' holds what is not shown as it is"));
+      throw fault(line(0),
+                  text("the key '", shown, "' contains characters that cannot be displayed"));
     const auto [at, is_new] = members.try_emplace(name);
     if (!is_new) throw fault(line(0), text("the key '", name, "' stands twice in one object"));
     slot_ = &at->second;

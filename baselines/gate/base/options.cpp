@@ -77,7 +77,7 @@ void refuse_idle(const Command& command, const Options& given) {
   for (const OptionRow& option : command.options) {
     if (!given.has(option.name)) continue;
     if (!option.needs.empty() && !given.has(option.needs))
-      throw Error(Fault::bad_input, text("--", option.name, " says nothing without --",
+      throw Error(Fault::bad_input, text("--", option.name, " has no effect without --",
                                          option.needs, "; give both, or leave it out"));
     if (!option.verbs.empty() && !is_verb_of(given.operands().front(), option.verbs))
       throw Error(Fault::bad_input, text("holdfast ", command.name, ' ', given.operands().front(),
@@ -184,7 +184,7 @@ Options Command::parse(const std::vector<std::string>& arguments) const {
 
 std::string Command::usage() const {
   std::string out = text("usage: holdfast ", name, " [options]", operands.empty() ? "" : " ",
-                         operands, "\n", summary, "\n");
+                         operands, "\n", summary, "\n", details, details.empty() ? "" : "\n");
   out += "\noptions:\n";
   for (const OptionRow& option : with_common_rows(options)) {
     std::string left = text("  --", option.name, option.value.empty() ? "" : "=", option.value);

@@ -51,8 +51,9 @@ class Options {
 // One verb of the command.
 struct Command {
   std::string_view name;
-  std::string_view summary;   // one line
-  std::string_view operands;  // as in the usage: "DIR", "SUITE..."
+  std::string_view summary;       // one line
+  std::string_view details = {};  // more of them, in its own help alone
+  std::string_view operands;      // as in the usage: "DIR", "SUITE..."
   std::size_t fewest_operands = 0;
   std::size_t most_operands = 0;
   std::vector<OptionRow> options = {};

@@ -83,7 +83,7 @@ TEST(Options, AnOptionThatSaysNothingByItselfIsAnErrorAndNotIgnored) {
       [] {
         (void)store.parse({"keep", "--unit=1"});
       },
-      ThrowsMessage<Error>("--unit says nothing without --confirm; give both, or leave it "
+      ThrowsMessage<Error>("--unit has no effect without --confirm; give both, or leave it "
                            "out"));
   EXPECT_THAT(store.usage(), HasSubstr("with --confirm: of samples"));
 }

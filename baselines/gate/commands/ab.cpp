@@ -10,6 +10,7 @@
 #include "gate/base/printing.hpp"
 #include "gate/base/written_file.hpp"
 #include "gate/commands/commands.hpp"
+#include "gate/commands/common_options.hpp"
 #include "gate/compare/comparison.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/list.hpp"
@@ -290,12 +291,11 @@ Command ab_command() {
           .most_operands = 2,
           .options = {{"device", "D", "host (default), cuda or cuda:N"},
                       {"tier", "T", "smoke, gate (default) or full"},
-                      {"filter", "REGEX", "only cases whose id contains it"},
+                      common::filter,
                       {"budget", "SECONDS",
                        "time for each case on a machine at rest (default 60); up to four times as "
                        "long on a busy one"},
-                      {"unit", "SECONDS",
-                       "time for the samples of each pair of processes (default 0.3)"},
+                      common::unit,
                       {"alternating", "",
                        "one process at a time (default: where a GPU takes only one of two)"},
                       {"tolerance", "PERCENT", "a slowdown that may pass (default 2)"},

@@ -360,7 +360,7 @@ Command baseline_command() {
                       "counts, bytes, instructions and codegen alone, as from a busy "
                       "machine: times and ratios stay as they are"}),
            of_accept({"new-anchor", "", "measure drift from these values on, as at a release"}),
-           OptionRow{"yes", "", "remove what no list speaks of, instead of telling it"}.of("prune"),
+           OptionRow{"yes", "", "remove unlisted entries instead of only listing them"}.of("prune"),
            common::baselines, common::policy, common::only.of("accept, diff, prune"),
            common::device.of("accept, diff"),
            OptionRow{"device-class", "CLASS", "that class alone"}.of("show, prune"), common::lists},

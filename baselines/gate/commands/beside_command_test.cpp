@@ -264,7 +264,7 @@ TEST_F(Beside, AnUnchangedBuildPassesAndItsTimesAreHeld) {
   EXPECT_EQ(row().verdict, verdict::pass);
   EXPECT_EQ(row("launches").verdict, verdict::fresh);
   EXPECT_THAT(outcome.output, AllOf(HasSubstr("2 of 4 values not gated here"),
-                                    HasSubstr("held against: 2 the base beside it")));
+                                    HasSubstr("compared with: 2 values of the base")));
 }
 
 // The build, the base and the stores that the caller gave.
@@ -530,7 +530,7 @@ TEST_F(BesideABound, WhatProcessesDisagreeAboutIsHeldAgainstTheComparison) {
   EXPECT_EQ(outcome.code, 0) << outcome.output << outcome.complaints;
   EXPECT_EQ(row().standard, held_against::bound);
   EXPECT_THAT(row().sentence,
-              AllOf(HasSubstr("1 of 5 processes is beyond it"), HasSubstr("not so: A/B of")));
+              AllOf(HasSubstr("1 of 5 processes is beyond it"), HasSubstr("refuted by A/B of")));
 }
 
 TEST_F(BesideABound, AComparisonThatFindsALossFails) {
@@ -615,7 +615,7 @@ TEST_F(Beside, WhatWasAcceptedRemainsForTheDistanceFromItsAnchor) {
   EXPECT_EQ(row().verdict, verdict::drift);
   EXPECT_THAT(row().sentence,
               AllOf(HasSubstr("has drifted from its first accepted value, 3 s, to 30 s"),
-                    HasSubstr("in the base beside it it is 30 s")));
+                    HasSubstr("the base beside it took 30 s")));
 }
 
 TEST_F(Beside, ASideOfAnotherRunIsRefused) {

@@ -13,6 +13,13 @@ inline constexpr OptionRow policy = {"policy", "DIR",
 inline constexpr OptionRow only = {"only", "SUITE", "that suite alone"};
 inline constexpr OptionRow device = {"device", "DEVICE",
                                      "that device alone: host, cuda, cuda-dry:sm_90"};
+inline constexpr OptionRow bin_dir = {"bin-dir", "DIR",
+                                      "where the suites are (default: beside holdfast)"};
+inline constexpr OptionRow unit = {"unit", "SECONDS",
+                                   "time for the samples of each pair of processes (default 0.3)"};
+inline constexpr OptionRow filter = {
+    "filter", "REGEX",
+    "only cases whose id contains a match (RE2); with a leading -, only the others"};
 inline constexpr OptionRow lists = {"lists", "DIR",
                                     "the build's lists (default: beside this program)"};
 

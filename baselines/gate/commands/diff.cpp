@@ -102,9 +102,10 @@ int diff(const Options& options) {
 
 Command diff_command() {
   return {.name = "diff",
-          .summary =
-              "Shows two results folders side by side, without a baseline; exit 1 where counts or "
-              "code differ, or a case is on one side alone or has no right result.",
+          .summary = "Shows two results folders side by side, without a baseline.",
+          .details =
+              "Exit 1 where counts or code differ, or a case is on one side alone or has no right "
+              "result.",
           .operands = "DIR_A DIR_B",
           .fewest_operands = 2,
           .most_operands = 2,

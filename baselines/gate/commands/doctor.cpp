@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/architectures.hpp"
+#include "base/disassembler.hpp"
 #include "gate/base/printing.hpp"
 #include "gate/base/process.hpp"
 #include "gate/commands/commands.hpp"
@@ -151,6 +152,14 @@ Finding tool(const std::string& name, const std::string& purpose) {
   return {name, Health::absent, "not installed", text("./cmake/bootstrap.sh (", purpose, ")")};
 }
 
+Finding disassembler() {
+  const Disassembler& found = pinned_disassembler();
+  constexpr const char* purpose = "counts the instructions of GPU code";
+  if (!found.path.empty()) return {"nvdisasm", Health::ok, purpose};
+  return {"nvdisasm", Health::absent, text(purpose, "; ", found.absent),
+          std::string(disassembler_fix)};
+}
+
 Finding suites() {
   const std::string names = listed(suite_names(binary_folder()));
   if (!names.empty()) return {"suites", Health::ok, names};
@@ -223,6 +232,7 @@ Installed look_for_installed() {
     found.findings.push_back(
         {row.library, there ? Health::ok : Health::absent, row.purpose, there ? "" : cuda_fix});
   }
+  found.findings.push_back(disassembler());
   found.findings.push_back(tool("valgrind", "counts the instructions of host code"));
   found.findings.push_back(python());
   found.findings.push_back(suites());

@@ -30,8 +30,8 @@ Finding threads(const HostThreads& used, unsigned all);
 // now: an average still tells of what has ended, a suite that kept CPUs awake for one.
 Finding load(std::optional<double> average, double others, int cpus);
 
-// What a run on such a host is held against: "host-x86_64-v4-2t, of which baselines holds counts,
-// and of AuthenticAMD-26-2 no times".
+// What a run on such a host is held against: "host-x86_64-v4-2t, for which baselines holds counts,
+// and for AuthenticAMD-26-2 no times".
 std::string accepted_of_host(const std::filesystem::path& baselines,
                              const std::string& device_class, const std::string& processor);
 

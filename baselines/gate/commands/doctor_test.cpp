@@ -19,6 +19,7 @@ namespace holdfast::gate {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -138,6 +139,11 @@ TEST(Doctor, TellsThatASuiteGoesBeforeNobodyAndHowItWould) {
 TEST(Doctor, TellsOfAPrecedenceThatNobodyKnows) {
   EXPECT_THAT(doctor("yes").output,
               AllOf(HasSubstr("absent  precedence "), HasSubstr("-> unset HOLDFAST_PRECEDENCE")));
+}
+
+TEST(Doctor, TellsWhetherMachineCodeIsCounted) {
+  EXPECT_THAT(doctor("none").output,
+              ContainsRegex("(ok     |absent ) nvdisasm +counts the instructions of GPU code"));
 }
 
 TEST(Doctor, ColorsHowWellItIsAndQuietLeavesOutWhatIs) {

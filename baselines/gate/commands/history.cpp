@@ -70,7 +70,7 @@ void push(const Options& options, const std::string& store) {
   const DataBranch data = data_branch(options, store);
   const Synced synced = push_history(data);
   const std::string attempt =
-      synced.attempts > 1 ? text(", at the ", synced.attempts, "th attempt") : "";
+      synced.attempts > 1 ? text(", after ", synced.attempts, " attempts") : "";
   tell_done(text(data.branch, " of ", data.remote, " is at ", synced.commit.substr(0, 12),
                  ", with ", plural(synced.own, "run"), " of ", store, attempt, '\n'));
 }
@@ -118,14 +118,15 @@ Command history_command() {
       .operands = "append DIR | fetch | push | rewrite",
       .fewest_operands = 1,
       .most_operands = 2,
-      .options = {{"store", "DIR", "the folder of the history; made where it is absent"},
+      .options = {{"store", "DIR",
+                   "the folder of the history; append and fetch make it where it is absent"},
                   of_append({"all", "", "advisory metrics too, which nothing judges"}),
                   of_append({"branch", "NAME",
                              "the branch that was measured (default: the one checked out)"}),
                   of_append({"ci", "URL", "the address of the CI run that measured"}),
                   OptionRow{"repository", "DIR",
-                            "whose commits were measured, and whose remote is meant (default: "
-                            ".)"}
+                            "the git repository of the measured commits and of --remote "
+                            "(default: .)"}
                       .of("append, fetch, push"),
                   of_both({"remote", "NAME", "a remote, an address or a path (default: origin)"}),
                   of_both({"data-branch", "NAME", "the branch (default: holdfast-data)"}),

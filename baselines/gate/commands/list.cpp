@@ -7,6 +7,7 @@
 #include "gate/base/numbers.hpp"
 #include "gate/base/printing.hpp"
 #include "gate/commands/commands.hpp"
+#include "gate/commands/common_options.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/list.hpp"
 
@@ -103,7 +104,7 @@ Command list_command() {
           .operands = "[SUITE...]",
           .most_operands = 1000,
           .options = {{"device", "D", "only cases that run on it: host, cuda or cuda-dry:sm_NN"},
-                      {"bin-dir", "DIR", "where the suites are (default: beside holdfast)"},
+                      common::bin_dir,
                       {"json", "", "as JSON (holdfast-lists/1: the lists of all suites)"}},
           .examples = "  holdfast list cubed_sphere_swe --device=host\n",
           .run = list};

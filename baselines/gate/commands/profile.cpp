@@ -7,6 +7,7 @@
 #include "gate/base/shown_text.hpp"
 #include "gate/base/written_file.hpp"
 #include "gate/commands/commands.hpp"
+#include "gate/commands/common_options.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/case_name.hpp"
 #include "gate/documents/list.hpp"
@@ -240,7 +241,7 @@ Command profile_command() {
                   OptionRow{"nvml-period", "SECONDS", "between two samples (default 0.1)"}.beside(
                       "nvml-log"),
                   {"timeout", "SECONDS", "given to the suite (default 300)"},
-                  {"bin-dir", "DIR", "where the suites are (default: beside holdfast)"},
+                  common::bin_dir,
                   {"quiet", "", "print the overview and what stands out"}},
       .examples =
           "  holdfast profile cubed_sphere_swe rk4_step/n:48/f64 --device=cuda-dry:sm_90 "

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "gate/documents/names.hpp"
 #include "gate/documents/policy.hpp"
 #include "gate/documents/verdict_names.hpp"
+#include "gate/judge/row_sentence.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -34,22 +34,9 @@ bool is_unmeasured(const Row& row) {
          kind_of_class(row.device_class) != "cuda-dry";
 }
 
-// "crashed" of "toy/step/f64 on host-x86_64-v4-2t: the case crashed: it fell".
-std::string_view why_unmeasured(const Row& row) {
-  if (row.verdict == verdict::wrong) return "wrong";
-  std::string_view said = row.sentence;
-  if (const std::size_t heading = said.find(": "); heading != said.npos)
-    said.remove_prefix(heading + 2);
-  said = said.substr(0, said.find(':'));
-  for (const std::string_view word : {"crashed", "timed out", "skipped"})
-    if (said.find(word) != said.npos) return word;
-  return "missing";
-}
-
 std::string held(const Row& row) {
-  if (row.resolution) return words_of(row.resolved_by);
-  return is_unmeasured(row) ? text("not measured: ", why_unmeasured(row))
-                            : "against nothing that gates";
+  if (row.resolution) return "against " + words_of(row.resolved_by);
+  return is_unmeasured(row) ? text("not measured: ", how_lost(row)) : "against nothing that gates";
 }
 
 }  // namespace

@@ -221,8 +221,8 @@ TEST_F(RunCommand, TheLoadBeforeTheRunIsToldWhereNoProcessToldOne) {
 
 TEST_F(RunCommand, WhoCouldGoBeforeOtherProgramsIsToldSoWhereTheyDisturbACase) {
   const std::string sentence =
-      "fake_suite: other programs held up what was timed of 1 case; `holdfast doctor` says how it "
-      "goes before them\n";
+      "fake_suite: other programs held up what was timed of 1 case; `holdfast doctor` says how to "
+      "give the suite precedence\n";
   ::setenv("HOLDFAST_PRECEDENCE", "none", 1);
   EXPECT_THAT(run("disturbed").complaints, HasSubstr(sentence));
   EXPECT_THAT(run("").complaints, Not(HasSubstr("other programs")));

@@ -526,7 +526,7 @@ TEST_F(StoreCommand, ARatioOfNoUndisturbedProcessIsNotAcceptedByABootstrapEither
   };
   expect_complaint(refused(disturbed), 4, HasSubstr("comes from 0 of the 5 processes it needs"));
   expect_complaint(accept({"--bootstrap"}), 4,
-                   HasSubstr("is of no process that other work left undisturbed"));
+                   HasSubstr("was disturbed by other work in every process"));
   EXPECT_FALSE(std::filesystem::exists(baseline(toy::host())));
   EXPECT_EQ(accept({"--counts-only"}), 0) << complaints_;
 }

@@ -6,6 +6,7 @@
 #include "gate/base/shown_text.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/documents/aliases.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/history/trend_lines.hpp"
 
 namespace holdfast::gate {
@@ -116,9 +117,10 @@ Command trend_command() {
                   {"baselines", "DIR",
                    "whose aliases.json tells which cases were renamed (default: baselines)"},
                   {"json", "", "as JSON (holdfast-trend/1)"},
-                  OptionRow{"brief", "",
-                            "of a series that was the same at each commit the ends, and where its "
-                            "verdict became another"}
+                  OptionRow{
+                      "brief", "",
+                      "for an unchanged series, only its first and last points and any change of "
+                      "verdict"}
                       .beside("json"),
                   OptionRow{"no-points", "", "levels and changes alone"}.beside("json")},
       .examples =

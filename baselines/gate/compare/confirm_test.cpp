@@ -148,7 +148,7 @@ TEST_F(Confirming, ABuildThatIsNoSlowerRefutesTheSuspicion) {
   EXPECT_EQ(row.verdict, verdict::pass);
   EXPECT_FALSE(row.blocking);
   EXPECT_THAT(row.evidence, AllOf(Contains(Key("A/B")), Contains(Key("screening"))));
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("did not find: it fell; not so: A/B of 14 units")));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("did not find: it fell; refuted by A/B of 14 units")));
 }
 
 TEST_F(Confirming, WhatCameBeforeTheBaseStaysDrift) {
@@ -183,7 +183,7 @@ TEST_F(Confirming, TheSlowMeasurementOfTheAcceptedContentIsTheMachine) {
   const Row row = after(suspect());
   EXPECT_EQ(row.verdict, verdict::environment);
   EXPECT_FALSE(row.blocking);
-  EXPECT_THAT(row.sentence, AllOf(HasSubstr("it fell; not so: A/B of 14 units"),
+  EXPECT_THAT(row.sentence, AllOf(HasSubstr("it fell; refuted by A/B of 14 units"),
                                   HasSubstr("accepted from this very content")));
   EXPECT_THAT(row.evidence, AllOf(Contains(Key("screening")), Contains(Key("A/B"))));
   EXPECT_THAT(notes_, IsEmpty());

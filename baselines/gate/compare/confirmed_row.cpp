@@ -145,7 +145,7 @@ void ConfirmedRows::clear(Row& row, const Comparison& found, Paired decision,
                     ", and the reference moved as much: the machine or the tools, not the variant";
   } else {
     row.verdict = is_unchanged() ? verdict::environment : verdict::pass;
-    row.sentence += "; not so: " + said;
+    row.sentence += "; refuted by " + said;
     if (is_unchanged())
       row.sentence +=
           text(has_base_of_the_hour(row) ? ", and both builds are of one content ("

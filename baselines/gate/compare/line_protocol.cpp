@@ -63,7 +63,7 @@ void Conversation::ended() {
   int status = 0;
   const auto begin = Steady::now();
   while (::waitpid(child_, &status, WNOHANG) != child_) {
-    if (Steady::now() - begin > patience) give_up("hung up and lives on");
+    if (Steady::now() - begin > patience) give_up("closed its output but is still running");
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   child_ = -1;

@@ -32,7 +32,7 @@ TEST(Parallelism, ALockAroundAllThreadsIsNoPass) {
   const Comparison found = decided(std::log(1 / 1.9));
   EXPECT_EQ(found.clock, Clock::cpu);
   EXPECT_EQ(found.decision, Paired::regression);
-  EXPECT_THAT(describe(found, 0.02), HasSubstr("its threads at once -47.4 %"));
+  EXPECT_THAT(describe(found, 0.02), HasSubstr("threads running at once -47.4 %"));
 }
 
 TEST(Parallelism, SeveralThreadsNeverPassByCpuTimeAlone) {

@@ -196,7 +196,7 @@ std::string describe(const Comparison& comparison, double tolerance) {
                      " of the samples",
                      comparison.disturbed > most_disturbed ? ", which decide nothing" : "");
   if (comparison.parallelism)
-    sentence += text(", its threads at once ", shown(comparison.parallelism->estimate), " (",
+    sentence += text(", threads running at once ", shown(comparison.parallelism->estimate), " (",
                      interval(*comparison.parallelism), ")");
   if (comparison.control) sentence += text(", the reference ", shown(comparison.control->estimate));
   if (comparison.decision == Paired::environment)

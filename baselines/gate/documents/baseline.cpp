@@ -164,7 +164,9 @@ Entries parse_limits(const Reader& reader, const Acceptances* acceptances) {
     require_case(held, id);
     Object object = held.object();
     const Reader value = object.take("value");
-    if (value.number() < 0) throw value.wrong("a limit below zero holds for nothing");
+    if (value.number() < 0)
+      throw value.wrong(
+          text("a limit of ", value.number(), " is negative, so nothing can meet it"));
     refuse_absurd(value, value.number(), false);
     Entry& limit = limits[id] = {.value = value.number()};
     limit.accepted = parse_origin(object, acceptances);

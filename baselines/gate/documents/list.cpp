@@ -44,7 +44,8 @@ nlohmann::json to_json(const ExpectedFinding& expected) {
 
 double parse_limit(const Reader& reader) {
   const double limit = reader.number();
-  if (limit < 0) throw reader.wrong(text("a limit of ", limit, ", below zero, holds for nothing"));
+  if (limit < 0)
+    throw reader.wrong(text("a limit of ", limit, " is negative, so nothing can meet it"));
   refuse_absurd(reader, limit, false);
   return limit;
 }

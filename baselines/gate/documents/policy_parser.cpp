@@ -22,7 +22,8 @@ Gate parse_gate(const Reader& reader) {
 // A limit that nothing could be beyond is no limit.
 double parse_absolute(const Reader& reader) {
   const double value = reader.number();
-  if (value < 0) throw reader.wrong(text("a limit of ", value, ", below zero, holds for nothing"));
+  if (value < 0)
+    throw reader.wrong(text("a limit of ", value, " is negative, so nothing can meet it"));
   refuse_absurd(reader, value, false);
   return value;
 }

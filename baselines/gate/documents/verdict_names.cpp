@@ -15,9 +15,9 @@ const std::vector<std::string>& verdicts_by_severity() {
 }
 
 std::string words_of(const std::string& standard) {
-  if (standard == held_against::beside) return "against the base beside it";
-  if (standard == held_against::bound) return "against its bound";
-  return standard == held_against::accepted ? "against what was accepted" : "";
+  if (standard == held_against::beside) return "the base beside it";
+  if (standard == held_against::bound) return "its bound";
+  return standard == held_against::accepted ? "what was accepted" : "";
 }
 
 std::size_t severity(const std::string& verdict) {

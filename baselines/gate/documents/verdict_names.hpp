@@ -30,6 +30,8 @@ inline constexpr const char* waived = "WAIVED";
 inline constexpr const char* warning = "WARN";
 }  // namespace verdict
 
+inline constexpr double largest_drift = 0.05;  // from the anchor, relative; beyond it is DRIFT
+
 // What a value is compared with: the values of the verdict's key `standard`.
 namespace held_against {
 inline constexpr const char* accepted = "accepted";
@@ -37,7 +39,7 @@ inline constexpr const char* beside = "beside";
 inline constexpr const char* bound = "bound";
 }  // namespace held_against
 
-// "against the base beside it"
+// "the base beside it"
 std::string words_of(const std::string& standard);
 
 // The names of verdicts, worst first.

@@ -68,8 +68,8 @@ std::optional<double> Sighting::metric(const std::string& name) const {
 const std::vector<Detector>& detectors() {
   using namespace symptoms;
   static const std::vector<Detector> table = {
-      {"idle_gaps", "long gaps between GPU operations: the device waits for the host", 0.2,
-       "of a step",
+      {"idle_gaps", "long gaps between GPU operations: the device waits for the host",
+       idle_threshold, "of a step",
        "record the steps as one graph, or move the loop onto the device, so that nothing waits for "
        "the host",
        idle_gaps},

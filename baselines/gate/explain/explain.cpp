@@ -8,6 +8,7 @@
 #include "gate/base/numbers.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict_names.hpp"
+#include "gate/judge/row_sentence.hpp"
 #include "gate/report/profile_report.hpp"
 
 namespace holdfast::gate {
@@ -24,9 +25,7 @@ std::vector<std::string> variants_of(const Evidence& evidence) {
 
 // In the verdict's own words, without the name of the case in front.
 std::string row_line(const Row& row) {
-  const std::size_t colon = row.sentence.find(": ");
-  return text(row.verdict, row.blocking ? " (blocking)" : "", "  ", row.variant, "  ",
-              colon == std::string::npos ? row.sentence : row.sentence.substr(colon + 2));
+  return text(row.verdict, row.blocking ? " (blocking)" : "", "  ", row.variant, "  ", said(row));
 }
 
 Rung verdict_rung(const Evidence& evidence) {

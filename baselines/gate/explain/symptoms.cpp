@@ -22,7 +22,6 @@ constexpr std::string_view products_site = "blas work area";
 // An operation can dominate only where there are others, and only below half of the roofline.
 constexpr std::size_t fewest_operations = 3;
 constexpr double near_the_floor = 0.5;
-constexpr double idle_threshold = 0.2;
 constexpr std::size_t told_at_most = 3;
 
 // "state", or "state: moments".

@@ -9,6 +9,7 @@ namespace holdfast::gate::symptoms {
 
 using Look = std::optional<Symptom>(const Sighting& seen, double threshold);
 
+inline constexpr double idle_threshold = 0.2;  // of a step: beyond it the device waits
 Look idle_gaps, low_utilisation;
 Look transfers_in_the_loop, syncs_in_the_loop;
 Look compilations_after_warmup, compile_dominates;

@@ -11,8 +11,6 @@
 
 namespace holdfast::gate {
 
-inline constexpr double largest_drift = 0.05;  // relative, beyond it is DRIFT
-
 struct TrendPoint {
   const HistoryLine* line = nullptr;
   bool outlier = false;

@@ -5,6 +5,7 @@
 #include "gate/base/numbers.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/metric.hpp"
+#include "gate/judge/row_sentence.hpp"
 
 namespace holdfast::gate {
 

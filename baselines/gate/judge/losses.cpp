@@ -6,8 +6,15 @@
 #include "gate/base/numbers.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/part_judge.hpp"
+#include "gate/judge/row_sentence.hpp"
 
 namespace holdfast::gate {
+
+void PartJudge::look_for_lost_baseline() {
+  if (!part_.lost_baseline.empty())
+    missing(part_.results.suite, case_variant, "", part_.lost_baseline,
+            text("git restore ", part_.baseline_path));
+}
 
 void PartJudge::look_for_listed(const CaseResult& result, const ListedCase& listed,
                                 const std::vector<std::string>& names) {
@@ -69,7 +76,7 @@ void PartJudge::lose(const EntryName& name, const std::string& had, const std::s
   Row row = judge_.new_row(name.case_id, name.variant, name.metric);
   row.verdict = verdict::accepted;
   row.evidence["rule"] = gone->place;
-  judge_.say(row, text(had, ", and is gone; accepted with this change: ", gone->why));
+  say(row, text(had, ", and is gone; ", accepted_because(gone->why)));
   verdict_.rows.push_back(std::move(row));
 }
 
@@ -102,9 +109,9 @@ void PartJudge::tell_changed_meanings() {
     row.verdict = changed.in_this_change ? verdict::accepted : verdict::fresh;
     row.blocking = !changed.in_this_change;
     if (row.blocking) row.next = part_.accept_command();
-    judge_.say(row, text("is ", text_of(changed.listed), ", says the list, and was accepted as ",
-                         text_of(changed.accepted),
-                         changed.in_this_change ? "; accepted with this change" : ""));
+    say(row, text("is ", text_of(changed.listed), ", says the list, and was accepted as ",
+                  text_of(changed.accepted),
+                  changed.in_this_change ? "; accepted with this change" : ""));
     verdict_.rows.push_back(std::move(row));
   }
 }

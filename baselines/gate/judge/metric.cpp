@@ -8,6 +8,7 @@
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/loosening.hpp"
 #include "gate/judge/metric_context.hpp"
+#include "gate/judge/row_sentence.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -57,11 +58,6 @@ Row MetricJudge::new_row(const std::string& case_id, const std::string& variant,
           .metric = metric};
 }
 
-void MetricJudge::say(Row& row, const std::string& because) const {
-  row.sentence = text(row.case_id, row.variant == case_variant ? "" : " " + row.variant, " on ",
-                      row.device_class, ": ", row.metric, row.metric.empty() ? "" : " ", because);
-}
-
 Row settled(const Standard& before, const Standard& own, const Policy& policy, Row by_before,
             Row by_own) {
   if (!by_before.blocking) return by_own.blocking ? std::move(by_own) : std::move(by_before);
@@ -75,7 +71,7 @@ Row settled(const Standard& before, const Standard& own, const Policy& policy, R
   by_before.verdict = verdict::accepted;
   by_before.blocking = false;
   by_before.next.reset();
-  by_before.sentence += text("; accepted with this change: ", *why);
+  by_before.sentence += "; " + accepted_because(*why);
   return by_before;
 }
 

@@ -51,10 +51,9 @@ class MetricJudge {
   // The bounds on sums of metrics, e.g. lower_s+compile_s.
   std::vector<Row> judge_sums(const CaseResult& result, const std::vector<NamedMetric>& all) const;
 
-  // A row about a case, without verdict; and the sentence "CASE VARIANT on DEVICE: METRIC because".
+  // A row about a case, without verdict.
   Row new_row(const std::string& case_id, const std::string& variant,
               const std::string& metric) const;
-  void say(Row& row, const std::string& because) const;
   Row new_row(const Row& like, const Standard& standard) const;  // of the same value
 
  private:

@@ -9,6 +9,7 @@
 #include "gate/documents/unrequested.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/part_judge.hpp"
+#include "gate/judge/row_sentence.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -28,7 +29,35 @@ int code_of(const Row& row) {
 }  // namespace
 
 PartVerdict PartJudge::run(bool require_baseline, const SecondOpinion& second_opinion) {
-  describe(require_baseline);
+  refuse_custom_run();
+  look_for_lost_baseline();
+  bool unheld = tell_absent_baseline();
+  tell_how_it_ran();
+  unheld = tell_invalid_measurement() || unheld;
+  judge_cases();
+  tell_idle_rules();
+  look_for_lost_entries();
+  look_for_lost_bounds();
+  tell_changed_meanings();
+  tell_unrequested();
+  unheld = suspects_.decide(second_opinion) || unheld;
+  if (unheld && require_baseline) verdict_.exit = exit_code(Fault::incomplete);
+  count_gating();
+  tell_blind();
+  call_warnings();
+  for (const Row& row : verdict_.rows) verdict_.exit = worse_exit_code(verdict_.exit, code_of(row));
+  return std::move(verdict_);
+}
+
+void PartJudge::refuse_custom_run() const {
+  const std::vector<std::string>& custom = part_.results.run.custom;
+  if (custom.empty()) return;
+  throw Error(Fault::bad_input,
+              text(part_.name(), " is a custom run (", custom.front(),
+                   "), which no baseline speaks about; run the suite without options of its own"));
+}
+
+void PartJudge::judge_cases() {
   std::map<std::string, const CaseResult*> measured;  // and not listed
   for (const CaseResult& result : part_.results.cases) {
     measured[result.id] = &result;
@@ -50,18 +79,6 @@ PartVerdict PartJudge::run(bool require_baseline, const SecondOpinion& second_op
   if (!measured.empty())
     throw Error(Fault::bad_input, text(part_.name(), " holds the case ", measured.begin()->first,
                                        ", which its list does not have there; run it again"));
-  tell_idle_rules();
-  look_for_lost_entries();
-  look_for_lost_bounds();
-  tell_changed_meanings();
-  tell_unrequested();
-  if (suspects_.decide(second_opinion) && require_baseline)
-    verdict_.exit = worse_exit_code(verdict_.exit, exit_code(Fault::incomplete));
-  count_gating();
-  tell_blind();
-  call_warnings();
-  for (const Row& row : verdict_.rows) verdict_.exit = worse_exit_code(verdict_.exit, code_of(row));
-  return std::move(verdict_);
 }
 
 void PartJudge::missing(const std::string& case_id, const std::string& variant,
@@ -71,7 +88,7 @@ void PartJudge::missing(const std::string& case_id, const std::string& variant,
   row.verdict = verdict::missing;
   row.blocking = true;
   row.next = next;
-  judge_.say(row, because);
+  say(row, because);
   verdict_.rows.push_back(std::move(row));
 }
 
@@ -88,14 +105,10 @@ void PartJudge::judge_case(const CaseResult& result, const ListedCase& listed,
   } else if (result.status == "skipped" && policy_.absence(part_.device_class(), "", reason)) {
     Row row = judge_.new_row(result.id, case_variant, "");
     row.verdict = verdict::skipped;
-    judge_.say(row, "skipped: " + reason);
+    say(row, "skipped: " + reason);
     verdict_.rows.push_back(std::move(row));  // its accepted entries are then found to be lost
   } else if (result.status != "ok") {
-    const char* what = result.status == "timeout"   ? "timed out"
-                       : result.status == "crashed" ? "crashed"
-                       : result.status == "skipped" ? "is listed and was skipped"
-                                                    : "is missing";
-    missing(result.id, case_variant, "", text("the case ", what, ": ", reason), part_.run_again());
+    missing(result.id, case_variant, "", lost_case(result.status, reason), part_.run_again());
     excuse_entries(result.id);
   } else {
     judge_metrics(result);
@@ -114,11 +127,11 @@ void PartJudge::judge_wrong(const CaseResult& result, const std::string& reason)
   row.next = part_.run_again();
   if (check.error) row.value = *check.error;
   if (is_beyond(check))
-    judge_.say(row, text("is ", *check.error, " and may be at most ", *check.limit, oracle,
-                         ": the result is wrong, so its speed does not count"));
+    say(row, text("is ", *check.error, " and may be at most ", *check.limit, oracle,
+                  ": the result is wrong, so its speed does not count"));
   else
-    judge_.say(row, text(result.status == "ok" ? "the result was not verified"
-                                               : text("the case failed", oracle, ": ", reason)));
+    say(row, text(result.status == "ok" ? "the result was not verified"
+                                        : text("the case failed", oracle, ": ", reason)));
   verdict_.rows.push_back(std::move(row));
 }
 
@@ -160,8 +173,8 @@ void PartJudge::count_gating() {
   }
 }
 
-// What is measured on request alone may be absent from a part as a whole, which is told, and not
-// from single cases of it; where it gates, because nobody asked for it and for no other reason.
+// A metric that is measured on request alone may be absent from all cases of a part, which is told;
+// absent from some it is missing. Where it gates, nobody having asked is the only reason taken.
 bool PartJudge::is_unrequested(const CaseResult& result, const NamedMetric& metric) {
   if (metric.measured) return false;
   const Standard standard =

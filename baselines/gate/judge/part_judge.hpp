@@ -36,7 +36,12 @@ class PartJudge {
   // Metrics, why they are absent, and the option that asks for them.
   std::map<std::string, std::pair<std::string, std::string>> unrequested_ = {};
 
-  void describe(bool require_baseline);
+  void refuse_custom_run() const;
+  void look_for_lost_baseline();
+  bool tell_absent_baseline();
+  void tell_how_it_ran();
+  bool tell_invalid_measurement();
+  void judge_cases();
   bool has_gated_times() const;
   std::string others() const;
   void missing(const std::string& case_id, const std::string& variant, const std::string& metric,

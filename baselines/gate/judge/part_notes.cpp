@@ -9,28 +9,26 @@
 
 namespace holdfast::gate {
 
-void PartJudge::describe(bool require_baseline) {
+// True where no baseline speaks about the part, or none about its times.
+bool PartJudge::tell_absent_baseline() {
   const Results& results = part_.results;
-  if (!results.run.custom.empty())
-    throw Error(
-        Fault::bad_input,
-        text(part_.name(), " is a custom run (", results.run.custom.front(),
-             "), which no baseline speaks about; run the suite without options of its own"));
-  if (!part_.lost_baseline.empty()) {
-    missing(results.suite, case_variant, "", part_.lost_baseline,
-            text("git restore ", part_.baseline_path));
-  } else if (!part_.baseline && !part_.proposed) {
+  if (!part_.lost_baseline.empty()) return false;
+  if (!part_.baseline && !part_.proposed) {
     verdict_.notes.push_back(
         text("NO BASELINE for ", part_.name(), " (", part_.baseline_path,
              " does not exist): everything is NEW and only the bounds hold; next: ",
              part_.accept_command()));
-    if (require_baseline) verdict_.exit = exit_code(Fault::incomplete);
-  } else if (part_.has_other_processor() && !part_.beside && has_gated_times()) {
-    verdict_.notes.push_back(text(
-        "NO BASELINE for the processor ", timed_on(results), " of ", part_.name(), others(),
-        ": times and ratios are NEW and only their bounds hold; next: ", part_.accept_command()));
-    if (require_baseline) verdict_.exit = exit_code(Fault::incomplete);
+    return true;
   }
+  if (!part_.has_other_processor() || part_.beside || !has_gated_times()) return false;
+  verdict_.notes.push_back(text(
+      "NO BASELINE for the processor ", timed_on(results), " of ", part_.name(), others(),
+      ": times and ratios are NEW and only their bounds hold; next: ", part_.accept_command()));
+  return true;
+}
+
+void PartJudge::tell_how_it_ran() {
+  const Results& results = part_.results;
   if (results.partial)
     verdict_.not_checked.push_back(part_.name() +
                                    ": a filtered run, judged on what it holds and never accepted");
@@ -44,15 +42,19 @@ void PartJudge::describe(bool require_baseline) {
     verdict_.notes.push_back(text("the base of ", part_.name(),
                                   " was compiled otherwise: ", part_.beside->compiled_otherwise,
                                   "; what that makes of its times counts as this change's"));
-  if (results.quality.valid && !part_.has_invalid_base()) return;
+}
+
+// True where it is, here or in the base beside it.
+bool PartJudge::tell_invalid_measurement() {
+  const Results& results = part_.results;
+  if (results.quality.valid && !part_.has_invalid_base()) return false;
   const std::string whose = results.quality.valid ? " in the base beside it" : "";
   verdict_.notes.push_back(
       text("the measurement of ", part_.name(), whose, " is invalid (",
            listed(whose.empty() ? results.quality.reasons : part_.beside->quality.reasons, "; "),
            "): its times and ratios are not gated", whose.empty() ? "" : " against that",
            "; run it again: ", part_.run_again()));
-  if (require_baseline)
-    verdict_.exit = worse_exit_code(verdict_.exit, exit_code(Fault::incomplete));
+  return true;
 }
 
 bool PartJudge::has_gated_times() const {
@@ -82,13 +84,13 @@ void PartJudge::tell_blind() {
   for (const Row& row : verdict_.rows) {
     if (row.kind != "ratio" || (row.resolution && *row.resolution <= blind_beyond)) continue;
     if (!row.resolution && !is_held(row)) continue;
-    verdict_.not_checked.push_back(
-        text(row.case_id, " on ", row.device_class, ": blind: ",
-             row.resolution ? text("only a loss of ", percent(*row.resolution).substr(1), " of ",
-                                   row.metric, " would have failed (", words_of(row.resolved_by))
-                            : text("no loss of ", row.metric,
-                                   " would have failed (too few processes, or too wide a limit"),
-             ")"));
+    verdict_.not_checked.push_back(text(
+        row.case_id, " on ", row.device_class, ": blind: ",
+        row.resolution ? text("only a loss of ", percent(*row.resolution).substr(1), " of ",
+                              row.metric, " would have failed (against ", words_of(row.resolved_by))
+                       : text("no loss of ", row.metric,
+                              " would have failed (too few processes, or too wide a limit"),
+        ")"));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/loosening.hpp"
 #include "gate/judge/metric_context.hpp"
+#include "gate/judge/row_sentence.hpp"
 #include "gate/judge/surroundings.hpp"
 
 namespace holdfast::gate {
@@ -79,7 +80,8 @@ void MetricJudge::judge_beside(const Measured& base, const Context& context,
       if (const auto because = drift(context.standard, *accepted, *value)) {
         judgement.verdict = verdict::drift;
         judgement.because =
-            text(*because, "; in the base beside it it is ", readable(base.value, row.unit));
+            text(*because, "; the base beside it ", row.kind == "time" ? "took " : "has ",
+                 readable(base.value, row.unit));
       }
   judged.urgency = judgement.worth_comparing &&
                            (row.metric == "time_s" || row.metric == "speedup") &&
@@ -225,7 +227,7 @@ void MetricJudge::judge_new(const Context& context, JudgedMetric& judged) const 
     row.verdict = agrees ? verdict::accepted : judgement.verdict;
     row.blocking = blocks(context, row);
     add_resolution(context, judged);
-    say(row, agrees ? text(now, ", accepted with this change: ", proposed->accepted.why)
+    say(row, agrees ? text(now, ", ", accepted_because(proposed->accepted.why))
                     : text(judgement.because, ", which is what this change accepts"));
     return;
   }
@@ -277,8 +279,8 @@ bool MetricJudge::is_accepted_here(const Context& context, const Entry& base, Ro
     return false;
   }
   row.verdict = verdict::accepted;
-  row.sentence += text("; accepted with this change: ", proposed->accepted.why,
-                       drifts ? "; it " + agreed.because : "");
+  row.sentence +=
+      text(drifts ? "; it " + agreed.because : "", "; ", accepted_because(proposed->accepted.why));
   return true;
 }
 

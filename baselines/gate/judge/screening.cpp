@@ -19,7 +19,6 @@ constexpr double certain_errors = 4;     // standard errors that no chance expla
 constexpr double likely_errors = 1.645;  // that nine draws of ten stay well within
 constexpr std::size_t runs_for_student = 5;
 constexpr std::size_t runs_for_trend = 8;
-constexpr double drift_tolerance = 0.05;
 
 // Student's t at 0.995 for 4 to 19 degrees of freedom: one new run is beyond it by chance in 0.5 %
 // of checks.
@@ -232,7 +231,7 @@ Judgement judge_screened(const Standard& standard, const Measured& measured, con
 }
 
 double drift_limit(const Entry& entry) {
-  return std::max(std::log1p(drift_tolerance), spread_within_runs(entry));
+  return std::max(std::log1p(largest_drift), spread_within_runs(entry));
 }
 
 std::optional<std::string> drift(const Standard& standard, const Entry& entry, double value) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast run --count-instructions`: what single steps execute, counted by the suite in one more
-// process, inside valgrind's callgrind.
+// `holdfast run --count-instructions`: what single steps execute, counted by the suite in up to
+// two more processes, inside valgrind's callgrind.
 #pragma once
 
 #include <filesystem>

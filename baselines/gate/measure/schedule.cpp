@@ -160,7 +160,7 @@ bool wants_another(const CaseRecords& records, double usual_handover, const Effo
   if (count < effort.most) return disturbed || bent || elsewhere || wide;
   // Where none of these was undisturbed, the next ones will not be either.
   const bool worth_more = (disturbed && undisturbed > 0) || elsewhere || (bent && wide);
-  return worth_more && count < effort.most_bent;
+  return worth_more && count < effort.most_if_promising;
 }
 
 }  // namespace holdfast::gate

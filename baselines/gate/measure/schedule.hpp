@@ -43,14 +43,15 @@ std::optional<double> half_width(const std::vector<double>& values);
 // other halves of its cores, or its processors stood otherwise than usual.
 bool was_bent(const CaseRecords& records, double usual_handover);
 
+// How many processes are to measure a case. A timed one is unsettled while its ratios are not known
+// within the limit, or fewer than `fewest` processes were undisturbed, on cores of their own that
+// stood as usual. It is promising where a further process may change that.
 struct Effort {
-  std::int64_t fewest = 1;  // undisturbed processes of a case in which anything is timed
-  std::int64_t most = 1;    // processes of one whose ratios are not known within the limit, or of
-                            // which too few were undisturbed, on usual cores of their own
-  std::int64_t most_bent = 1;  // where too few of these were undisturbed, though some, or stood as
-                               // usual, or where both of the above hold
-  std::int64_t counted = 2;    // of a case that has nothing but counts
-  double limit = 0.05;         // as a log
+  std::int64_t fewest = 1;             // of a case in which anything is timed
+  std::int64_t most = 1;               // of one that is unsettled
+  std::int64_t most_if_promising = 1;  // of one that is still unsettled then
+  std::int64_t counted = 2;            // of a case that has nothing but counts
+  double limit = 0.05;                 // as a log
 };
 
 // The widest interval of its ratios; empty where it has none, or one process of them.

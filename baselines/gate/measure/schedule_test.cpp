@@ -30,7 +30,7 @@ struct Found {
 };
 
 constexpr double usual = 73e-9;  // seconds of a hand-over
-constexpr Effort effort = {.fewest = 5, .most = 10, .most_bent = 20, .limit = 0.05};
+constexpr Effort effort = {.fewest = 5, .most = 10, .most_if_promising = 20, .limit = 0.05};
 
 bool wants(const Found& measured) {
   return wants_another(measured.records(), usual, effort);

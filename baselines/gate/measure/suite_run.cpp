@@ -77,7 +77,7 @@ class Runner {
   Ids wanted(std::int64_t round) const { return round == 1 ? unmeasured() : undecided(); }
   // Which of those the budget allows another process.
   Ids affordable(const Ids& wanted, std::int64_t round) const {
-    if (round <= task_.whatever_it_takes || !is_spent(task_.budget_seconds)) return wanted;
+    if (round <= task_.unbudgeted_processes || !is_spent(task_.budget_seconds)) return wanted;
     if (is_spent(task_.bent_budget_seconds)) return {};
     Ids bent;
     for (const std::string& id : wanted)
@@ -152,7 +152,7 @@ class Runner {
     });
     if (ids.empty() || precedence().granted) return;
     progress_.warn("other programs held up what was timed of ", plural(ids.size(), "case"),
-                   "; `holdfast doctor` says how it goes before them");
+                   "; `holdfast doctor` says how to give the suite precedence");
   }
 
   // As this build calls them.

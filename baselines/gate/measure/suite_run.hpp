@@ -30,13 +30,13 @@ struct SuiteTask {
   // On a machine at rest. Beyond the first processes none begins after it, except for cases that
   // the machine distorted, which have more seconds. Empty: no limit.
   std::optional<double> budget_seconds = {}, bent_budget_seconds = {};
-  std::int64_t whatever_it_takes = 1;  // processes of a case that the budget never denies
-  double timeout_seconds = 0;          // of a case that nobody has timed before
-  std::filesystem::path folder = {};   // keeps what the processes write and share
-  std::filesystem::path history = {};  // seconds of each case, of the last run
-  MachineWatch* machine = nullptr;     // looks after each process
-  std::string label = {};              // " of the base", where two builds run in turn
-  std::filesystem::path wisdom = {};   // FFTW's, where it is shared; by default in the folder
+  std::int64_t unbudgeted_processes = 1;  // processes of a case that the budget never denies
+  double timeout_seconds = 0;             // of a case that nobody has timed before
+  std::filesystem::path folder = {};      // keeps what the processes write and share
+  std::filesystem::path history = {};     // seconds of each case, of the last run
+  MachineWatch* machine = nullptr;        // looks after each process
+  std::string label = {};                 // " of the base", where two builds run in turn
+  std::filesystem::path wisdom = {};      // FFTW's, where it is shared; by default in the folder
 };
 
 struct Lost {

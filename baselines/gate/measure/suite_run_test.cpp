@@ -69,7 +69,7 @@ TEST_F(SuiteRuns, ABudgetOfNoSecondsHasTheFirstProcessAlone) {
 TEST_F(SuiteRuns, NoBudgetDeniesTheProcessesThatADecisionNeeds) {
   task_.budget_seconds = 1e-9;
   task_.effort.most = 8;
-  task_.whatever_it_takes = task_.effort.fewest;
+  task_.unbudgeted_processes = task_.effort.fewest;
   EXPECT_EQ(run().most_processes(), 3);
 }
 
@@ -77,7 +77,7 @@ TEST_F(SuiteRuns, WhatOtherWorkBentHasABudgetOfItsOwn) {
   task_.budget_seconds = 1e-9;
   task_.bent_budget_seconds = 60;
   task_.effort.most = 5;
-  task_.whatever_it_takes = task_.effort.fewest;
+  task_.unbudgeted_processes = task_.effort.fewest;
   ::setenv("FAKE_SUITE", "disturbed", 1);  // all but its first case
   const SuiteRun done = run();
   task_.bent_budget_seconds = 1e-9;

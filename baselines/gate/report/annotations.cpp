@@ -60,8 +60,7 @@ std::string github_annotations(const Verdict& verdict, const std::string& baseli
   if (verdict.exit != 0 && verdict.exit != exit_code(Fault::no_device) && !blocked) {
     std::string why;
     for (const std::string& note : verdict.notes) why += (why.empty() ? "" : "\n") + note;
-    out +=
-        text("::error title=holdfast::", message(why.empty() ? meaning(verdict.exit) : why), "\n");
+    out += text("::error title=holdfast::", message(why.empty() ? outcome(verdict) : why), "\n");
     ++shown;
   }
   const std::size_t room = most_annotations - shown;

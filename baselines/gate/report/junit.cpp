@@ -22,7 +22,7 @@ struct Tally {
 
 std::string failure_text(const Row& row) {
   std::string out = text(row.verdict, ": ", xml_escaped(row.sentence), "\n");
-  if (!row.standard.empty()) out += text("  held ", words_of(row.standard), "\n");
+  if (!row.standard.empty()) out += text("  held against ", words_of(row.standard), "\n");
   for (const auto& [kind, line] : row.evidence)
     out += text("  ", xml_escaped(kind), ": ", xml_escaped(line), "\n");
   if (row.next) out += text("  next: ", xml_escaped(*row.next), "\n");

@@ -6,6 +6,7 @@
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/verdict_names.hpp"
+#include "gate/judge/row_sentence.hpp"
 #include "gate/report/markdown_text.hpp"
 #include "gate/report/profile_report.hpp"
 #include "gate/report/terminal.hpp"
@@ -59,7 +60,7 @@ std::string table_row(const Row& row, const std::string& more = "") {
               markdown_code(row.device_class), " | ", markdown_code(row.variant), " | ",
               markdown_code(row.metric), " | ", value(row.baseline), " | ", value(row.value), " | ",
               row.change ? percent(*row.change) : "-", " | ", limit, " | ",
-              row.standard.empty() ? "-" : words_of(row.standard).substr(8), " |\n");
+              row.standard.empty() ? "-" : words_of(row.standard), " |\n");
 }
 
 // A row, and what its case stands for.
@@ -136,14 +137,11 @@ void add_accepted(const std::vector<const Row*>& rows, Page& page) {
     const auto value = [&](const std::optional<Value>& held) {
       return held ? markdown_text(readable(*held, row->unit)) : "-";
     };
-    const std::size_t why = row->sentence.rfind("accepted with this change: ");
-    const std::string reason =
-        why == std::string::npos ? row->sentence : row->sentence.substr(why + 27);
-    page.add(
-        text("| ", markdown_code(row->case_id), " | ", markdown_code(row->device_class), " | ",
-             markdown_code(row->variant), " | ", markdown_code(row->metric), " | ",
-             value(row->baseline), " | ", value(row->value), " | ", markdown_text(reason), " |\n"),
-        room_for_an_end);
+    page.add(text("| ", markdown_code(row->case_id), " | ", markdown_code(row->device_class), " | ",
+                  markdown_code(row->variant), " | ", markdown_code(row->metric), " | ",
+                  value(row->baseline), " | ", value(row->value), " | ",
+                  markdown_text(std::string(why_accepted(*row))), " |\n"),
+             room_for_an_end);
   }
 }
 

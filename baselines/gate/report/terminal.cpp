@@ -11,6 +11,7 @@
 #include "gate/compare/confirm.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict_names.hpp"
+#include "gate/judge/row_sentence.hpp"
 #include "gate/report/profile_report.hpp"
 #include "gate/report/verdict_rows.hpp"
 
@@ -20,16 +21,6 @@ namespace {
 std::string padded(std::string word, std::size_t width) {
   word.resize(std::max(word.size() + 1, width), ' ');
   return word;
-}
-
-// The sentence of a row without what its group's heading has already said.
-std::string tail(const Row& row) {
-  const std::size_t colon = row.sentence.find(": ");
-  const std::string said =
-      colon == std::string::npos ? row.sentence : row.sentence.substr(colon + 2);
-  return !row.metric.empty() && said.starts_with(row.metric + ' ')
-             ? said.substr(row.metric.size() + 1)
-             : said;
 }
 
 std::string line(const std::string& name, const std::string& words) {
@@ -44,8 +35,8 @@ std::string findings_of(const ToldGroup& group) {
     const bool differs = row->verdict != head.verdict || row->blocking != head.blocking;
     out += line(
         row->metric,
-        text(differs ? text(row->verdict, row->blocking ? " (blocking): " : ": ") : "", tail(*row),
-             row->case_id == head.case_id ? "" : text(" (in ", row->case_id, ")")));
+        text(differs ? text(row->verdict, row->blocking ? " (blocking): " : ": ") : "",
+             because(*row), row->case_id == head.case_id ? "" : text(" (in ", row->case_id, ")")));
   }
   for (const auto& [name, words] : group.evidence()) out += line(name, words);
   if (!group.other_cases.empty())
@@ -178,8 +169,7 @@ void print(const Verdict& verdict, const Printing& printing, std::ostream& out) 
   for (const std::string& note : verdict.notes) out << "note: " << note << "\n";
   if (!printing.quiet)
     for (const std::string& line : verdict.not_checked) out << "not checked: " << line << "\n";
-  if (const std::string line = held_line(verdict);
-      !printing.quiet && line.find("beside") != std::string::npos)
+  if (const std::string line = compared_line(verdict); !printing.quiet && !line.empty())
     out << line << "\n";
   const std::string last =
       text(summary(verdict), " -> exit ", verdict.exit, " (", outcome(verdict), ")");

@@ -27,10 +27,11 @@ std::string xml_escaped(const std::string& content);
 // repository names them; more are not shown of one step. What blocks is an error, the rest warns.
 std::string github_annotations(const Verdict& verdict, const std::string& baselines);
 
-// The counts of verdicts, and each case's speedup and peak_ratio, as lines that CTest collects.
+// The counts of verdicts and each case's headline numbers (speedup, time_s, launches, ...), as
+// lines that CTest collects.
 std::string ctest_measurements(const Verdict& verdict);
 
-// "212 PASS, 1 REGRESSION", the worst first.
+// "1 REGRESSION, 212 PASS", the worst first.
 std::string summary(const Verdict& verdict);
 
 }  // namespace holdfast::gate

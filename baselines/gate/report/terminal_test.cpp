@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
 #include <regex>
 #include <set>
 
@@ -16,6 +17,7 @@ namespace holdfast::gate {
 namespace {
 
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
@@ -156,6 +158,53 @@ TEST(Markdown, EditsOfBaselinesStandInATableOfTheirOwn) {
   ASSERT_NE(table, std::string::npos);
   EXPECT_GT(page.find("toy/edited/f64"), table);
   EXPECT_THAT(page.substr(table), HasSubstr("| 4 | 5 | one more stage |"));
+}
+
+std::string last_line(const Verdict& verdict) {
+  std::ostringstream out;
+  print(verdict, {}, out);
+  return lines_of(out.str()).back();
+}
+
+TEST(Terminal, Exit1IsToldByTheWorstThatBlocks) {
+  for (const auto& [name, said] :
+       std::map<std::string, std::string>{{"WRONG", "a wrong result"},
+                                          {"SUSPECT-FAST", "an impossible speed"},
+                                          {"REGRESSION", "a blocking regression"},
+                                          {"CHANGED", "a blocking change"},
+                                          {"DRIFT", "blocking drift"}}) {
+    const Verdict made{.exit = 1,
+                       .rows = {row("toy/a/f64", "WRONG", false), row("toy/b/f64", name, true)}};
+    EXPECT_THAT(last_line(made), EndsWith(text("exit 1 (", said, ")")));
+  }
+  const Verdict both{
+      .exit = 1, .rows = {row("toy/a/f64", "REGRESSION", true), row("toy/b/f64", "WRONG", true)}};
+  EXPECT_THAT(last_line(both), EndsWith("exit 1 (a wrong result)"));
+}
+
+TEST(Terminal, ALooseningThatBlocksIsToldAsSuch) {
+  EXPECT_THAT(
+      last_line(
+          {.exit = 1,
+           .changes =
+               {{.rule = "r", .before = "b", .after = "a", .loosens = true, .blocking = true}}}),
+      EndsWith("exit 1 (a loosening without a reason)"));
+}
+
+TEST(Terminal, WhatWasComparedWithABaseIsCounted) {
+  Verdict made{.rows = {row("toy/a/f64", "PASS", false), row("toy/b/f64", "PASS", false),
+                        row("toy/c/f64", "PASS", false)}};
+  const auto print_it = [&] {
+    std::ostringstream out;
+    print(made, {}, out);
+    return out.str();
+  };
+  made.rows[0].standard = "accepted";
+  made.rows[1].standard = "bound";
+  EXPECT_THAT(print_it(), Not(HasSubstr("compared with")));
+  made.rows[2].standard = "beside";
+  EXPECT_THAT(print_it(),
+              HasSubstr("compared with: 1 accepted value, 1 value of the base, 1 bound\n"));
 }
 
 TEST(Annotations, NameTheFileAndTheCaseAndAreEscaped) {
@@ -326,7 +375,8 @@ TEST_F(GateCommand, TheWrittenReportsKeepToTheirReaders) {
 std::vector<Row> of_a_changed_kernel(const std::string& id, int now) {
   std::vector<Row> rows = {row(id, "REGRESSION", true), row(id, "REGRESSION", true)};
   rows[0].metric = "registers_max";
-  rows[0].sentence = text(id, " optimized on host: registers_max rose from 64 to ", now);
+  rows[0].sentence =
+      text(id, " optimized on host-x86_64-v4-2t: registers_max rose from 64 to ", now);
   rows[0].evidence["code"] = text("stage<double>: registers 64 -> 96, cubin changed; ", id);
   rows[0].next = "holdfast explain " + id;
   rows[1].metric = "waves";

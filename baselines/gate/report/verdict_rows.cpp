@@ -5,8 +5,11 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
+#include "gate/base/error.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict_names.hpp"
 
@@ -53,14 +56,26 @@ std::set<std::string> failing_kernels(const std::vector<RowGroup>& groups) {
   return failing;
 }
 
-}  // namespace
+constexpr std::pair<const char*, const char*> blocking_meanings[] = {
+    {verdict::wrong, "a wrong result"},
+    {verdict::suspect_fast, "an impossible speed"},
+    {verdict::regression, "a blocking regression"},
+    {verdict::changed, "a blocking change"},
+    {verdict::drift, "blocking drift"}};
+
+// By the worst of what blocks.
+const char* meaning_of_failure(const Verdict& judged) {
+  for (const auto& [name, meaning] : blocking_meanings)
+    for (const Row& row : judged.rows)
+      if (row.blocking && row.verdict == name) return meaning;
+  const bool loosens = std::ranges::any_of(judged.changes, &RuleChange::blocking);
+  return loosens ? "a loosening without a reason" : "a blocking regression";
+}
 
 const char* meaning(int exit) {
   switch (exit) {
     case 0:
       return "well";
-    case 1:
-      return "a blocking regression";
     case 3:
       return "incomplete";
     case 4:
@@ -72,21 +87,30 @@ const char* meaning(int exit) {
   }
 }
 
+}  // namespace
+
 std::string outcome(const Verdict& verdict) {
+  if (verdict.exit == exit_code(Fault::regression)) return meaning_of_failure(verdict);
   if (verdict.exit != 0 || verdict.caveats.empty()) return meaning(verdict.exit);
   std::string said = "passed";
   for (const std::string& caveat : verdict.caveats) said += "; " + caveat;
   return said;
 }
 
-std::string held_line(const Verdict& verdict) {
-  std::map<std::string, std::size_t> counts;
-  for (const Row& row : verdict.rows)
-    if (!row.standard.empty()) ++counts[row.standard];
+std::string compared_line(const Verdict& verdict) {
+  const auto compared = [&](const char* standard) {
+    return static_cast<std::size_t>(
+        std::ranges::count(verdict.rows, std::string_view(standard), &Row::standard));
+  };
+  const std::size_t beside = compared(held_against::beside);
+  if (beside == 0) return "";
   std::string out;
-  for (const auto& [standard, count] : counts)
-    add_to(out, text(count, ' ', words_of(standard).substr(8)));
-  return out.empty() ? out : "held against: " + out;
+  if (const auto count = compared(held_against::accepted); count > 0)
+    add_to(out, plural(count, "accepted value"));
+  add_to(out, plural(beside, "value") + " of the base");
+  if (const auto count = compared(held_against::bound); count > 0)
+    add_to(out, plural(count, "bound"));
+  return "compared with: " + out;
 }
 
 const char* name_of(const RuleChange& change) {

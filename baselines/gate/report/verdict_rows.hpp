@@ -12,12 +12,12 @@
 
 namespace holdfast::gate {
 
-const char* meaning(int exit);  // "a blocking regression"
-// The same, or why exit 0 is less than well: "passed; 140 of 160 times and ratios not gated here".
+// What the exit code means: of exit 1 the worst that blocks, "a wrong result"; of exit 0 "well", or
+// why it is less than that, "passed; 140 of 160 times and ratios not gated here".
 std::string outcome(const Verdict& verdict);
-// "held against: 212 what was accepted, 44 the base beside it, 3 nothing"; counts of values that
-// gate.
-std::string held_line(const Verdict& verdict);
+// "compared with: 212 accepted values, 44 values of the base, 3 bounds"; empty where nothing was
+// compared with a base.
+std::string compared_line(const Verdict& verdict);
 // "LOOSENED", "ACCEPTED" or, of what lets no more pass, "changed".
 const char* name_of(const RuleChange& change);
 

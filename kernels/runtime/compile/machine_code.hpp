@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/disassembler.hpp"
+
 namespace holdfast {
 
 // Counts of one kernel by class: "f64", "f32", "f16" (bf16 too), "tensor", "special", "integer",
@@ -27,14 +29,6 @@ Accesses accesses(const InstructionCounts& code);
 // Counts by mangled name, from nvdisasm's output. Functions that were not inlined count against
 // every kernel of the program, as their spills do.
 std::map<std::string, InstructionCounts> read_disassembly(std::string_view printed);
-
-// nvdisasm from the wheel that `bootstrap.sh --cuda` installs, from PATH or from the toolkit's
-// usual place, in the pinned version, since counts are compared. Without one the path is empty and
-// `absent` says why; the version is still that of the cached counts.
-struct Disassembler {
-  std::string path = {}, version = {}, absent = {};
-};
-const Disassembler& pinned_disassembler();
 
 // Counts of all kernels of a cubin, from the cache if it has them, even another machine's. Empty if
 // it has none and there is no disassembler. Throws Error{compile} if the disassembler fails.

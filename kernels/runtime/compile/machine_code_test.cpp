@@ -92,7 +92,7 @@ TEST(Disassembly, OfNothingIsNothing) {
 class MachineCode : public testing::Test {
  protected:
   void SetUp() override {
-    if (pinned_disassembler().path.empty()) GTEST_SKIP() << pinned_disassembler().absent;
+    if (pinned_disassembler().path.empty()) GTEST_SKIP() << pinned_disassembler().why_uncounted();
   }
   static Artifact compiled(const char* text) {
     const Lowering lowering{.name = "sample.cu", .text = text, .entries = {"sample"}, .sm = 90};

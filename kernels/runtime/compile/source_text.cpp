@@ -6,6 +6,7 @@
 #include <fstream>
 #include <mutex>
 #include <sstream>
+#include <system_error>
 
 #include "runtime/base/error.hpp"
 #include "runtime/base/log.hpp"
@@ -36,6 +37,14 @@ void note(std::string_view path, bool found) {
 
 }  // namespace
 
+void check_sources() {
+  std::error_code failure;
+  if (sources_overridden() && !std::filesystem::is_directory(replaced_sources(), failure))
+    throw Error(Fault::bad_input,
+                text("HOLDFAST_SOURCES is '", replaced_sources(),
+                     "', which is no folder: name one that holds .cu files, or unset it"));
+}
+
 bool sources_overridden() {
   return !replaced_sources().empty();
 }
@@ -52,12 +61,8 @@ std::string short_name(std::string_view path) {
 
 std::string source_text(std::string_view path, std::string_view embedded) {
   if (!sources_overridden()) return std::string(embedded);
+  check_sources();
   const std::filesystem::path root = replaced_sources();
-  if (!std::filesystem::is_directory(root))
-    throw Error(
-        Fault::bad_input,
-        text("HOLDFAST_SOURCES is '", replaced_sources(),
-             "', which is no folder: name the folder that holds the .cu files, or unset it"));
   for (const auto& file : {root / path, root / short_name(path), root / bare_name(path)}) {
     if (!std::filesystem::is_regular_file(file)) continue;
     std::ifstream stream(file, std::ios::binary);

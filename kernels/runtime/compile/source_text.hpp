@@ -13,6 +13,9 @@ namespace holdfast {
 // part>, else `embedded`.
 std::string source_text(std::string_view path, std::string_view embedded);
 
+// Throws Error{bad_input} if HOLDFAST_SOURCES names no folder.
+void check_sources();
+
 // Whether HOLDFAST_SOURCES is set, so that this process may measure other code than it was built
 // from.
 bool sources_overridden();

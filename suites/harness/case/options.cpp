@@ -14,12 +14,13 @@ namespace {
 constexpr OptionRow common[] = {
     {"device", "NAME", "host (default), cuda, cuda:N, or cuda-dry:sm_NN, which needs no GPU"},
     {"tier", "TIER", "smoke, gate (default) or full; each includes the ones before it"},
-    {"filter", "REGEX", "only cases whose id contains a match"},
+    {"filter", "REGEX",
+     "only cases whose id contains a match (RE2); with a leading -, only the others"},
     {"out", "FILE", "write the results there, as holdfast-results/1"},
     {"list", "FORMAT",
      "print all cases, or those of a given device, tier and filter: json, or people (default)"},
     {"lock-step", "", "time one case a sample at a time, as standard input asks; for holdfast ab"},
-    {"count-instructions", "", "count those of a step, inside callgrind; for holdfast run"},
+    {"count-instructions", "", "count a step's instructions, inside callgrind; for holdfast run"},
     {"help", "", "print this"},
 };
 
@@ -36,6 +37,15 @@ std::size_t alike(std::string_view a, std::string_view b) {
   return n;
 }
 
+// Each case is sampled by ourselves, whatever these say.
+void refuse_sampling_flag(std::string_view flag) {
+  for (const std::string_view name : {"--benchmark_repetitions", "--benchmark_min_time"})
+    if (flag.substr(0, flag.find('=')) == name)
+      throw Error(Fault::bad_input, text(name,
+                                         " has no effect: a suite chooses its samples itself; "
+                                         "holdfast run --processes=N repeats it"));
+}
+
 // Google Benchmark has its own messages and exit codes for invalid values of these.
 void take_benchmark_flag(std::string_view flag, SuiteOptions& options) {
   const auto value = flag.substr(std::min(flag.size(), flag.find('=') + 1));
@@ -43,6 +53,7 @@ void take_benchmark_flag(std::string_view flag, SuiteOptions& options) {
     options.filter = value == "all" ? "" : value;
     return;
   }
+  refuse_sampling_flag(flag);
   if ((flag.starts_with("--benchmark_format=") || flag.starts_with("--benchmark_out_format=")) &&
       value != "console" && value != "json" && value != "csv")
     throw Error(Fault::bad_input, text(flag, ": the formats are console, json and csv"));
@@ -99,7 +110,7 @@ void refuse_idle(const std::vector<OptionRow>& rows, const std::set<std::string>
   for (const OptionRow& row : rows)
     if (!row.needs.empty() && given.contains(std::string(row.name)) &&
         !given.contains(std::string(row.needs)))
-      throw Error(Fault::bad_input, text("--", row.name, " says nothing without --", row.needs,
+      throw Error(Fault::bad_input, text("--", row.name, " has no effect without --", row.needs,
                                          "; give both, or leave it out"));
 }
 
@@ -207,8 +218,8 @@ std::string usage(std::string_view suite, const std::vector<OptionRow>& custom,
       " --tier=smoke --profile=profiles --trace=profiles --profile-steps=3\n  ", suite,
       " --tier=smoke --device=cuda-dry:sm_90 --dump-kernels=kernels --variant=both\n  ", suite,
       " --tier=smoke --profile=profiles --profile-every=100 --profile-steps=2 --assert-mean=0.15\n",
-      "\nexit codes: 0 well, 1 a case failed or its mean step is too long, 2 usage, 3 the device "
-      "broke, 77 no such device\n");
+      "\nexit codes: 0 well, 1 a case failed or its mean step is too long, 2 usage, 3 a case could "
+      "not run to its end, 77 no such device\n");
   return out;
 }
 

@@ -63,6 +63,11 @@ TEST(Options, RefuseAFilterThatIsNoRegularExpression) {
   EXPECT_THAT(complaint({"--filter=n:(24"}), testing::HasSubstr("not a regular expression"));
 }
 
+TEST(Options, RefuseGoogleBenchmarksOwnWaysToSample) {
+  for (const char* flag : {"--benchmark_repetitions=3", "--benchmark_min_time=1s"})
+    EXPECT_THAT(complaint({flag}), testing::HasSubstr("holdfast run --processes=N")) << flag;
+}
+
 TEST(Options, OfAListLeaveOutNothingThatTheyAreNotTold) {
   const SuiteOptions all = parse_options({"--list=json"}, custom);
   EXPECT_EQ(all.device, "");

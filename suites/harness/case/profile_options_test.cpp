@@ -79,9 +79,9 @@ TEST(ProfileOptions, ThatSayOnlyHowAreNotEnough) {
 
 TEST(ProfileOptions, ThatSayNothingWithoutAnotherAreRefused) {
   EXPECT_EQ(profile_complaint({"--profile=p", "--profile-windows=2"}),
-            "--profile-windows says nothing without --profile-every; give both, or leave it out");
+            "--profile-windows has no effect without --profile-every; give both, or leave it out");
   EXPECT_EQ(profile_complaint({"--nvml-period=1"}),
-            "--nvml-period says nothing without --nvml-log; give both, or leave it out");
+            "--nvml-period has no effect without --nvml-log; give both, or leave it out");
 }
 
 TEST(ProfileOptions, RefuseToAssertATimeWhereNothingRuns) {

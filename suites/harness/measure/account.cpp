@@ -96,7 +96,7 @@ std::map<std::string, InstructionCounts> machine_code_of(const Compiled& program
                                 [](const Function& function) { return function.launches > 0; });
   if (!used) return {};
   const auto code = machine_code(program.cubin, program.cubin_hash);
-  if (!code) measured.no_code = pinned_disassembler().absent;
+  if (!code) measured.no_code = pinned_disassembler().why_uncounted();
   return code.value_or(std::map<std::string, InstructionCounts>());
 }
 

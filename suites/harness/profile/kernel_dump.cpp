@@ -9,7 +9,6 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <sstream>
 
 #include "base/files.hpp"
 #include "base/sha256.hpp"
@@ -37,19 +36,12 @@ std::vector<std::string> file_names(const std::vector<const Compiled*>& programs
   return names;
 }
 
-// In single quotes, for the shell.
-std::string quoted(const std::filesystem::path& path) {
-  std::string out = "'";
-  for (const char letter : path.string()) out += letter == '\'' ? "'\\''" : std::string(1, letter);
-  return out + "'";
-}
-
 // If the disassembler fails, its partial output is removed.
 void disassemble(const std::string& program, const std::filesystem::path& cubin,
                  const std::filesystem::path& sass) {
   const std::filesystem::path written = sass.string() + ".new";
   const std::string line =
-      text(program, " ", quoted(cubin), " > ", quoted(written), " 2> /dev/null");
+      text(program, " ", in_quotes(cubin), " > ", in_quotes(written), " 2> /dev/null");
   const int status = std::system(line.c_str());
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
     (void)take_place(written, sass);
@@ -69,6 +61,13 @@ void disassemble_once(const std::string& program, const Compiled& compiled,
   disassemble(program, cubin, sass);
   if (std::ifstream file(sass); file)
     printed[what].assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+}
+
+// The program that prints a cubin's instructions, with its options; empty where there is none.
+std::string printing_program(const Disassembler& pinned) {
+  if (!pinned.path.empty()) return in_quotes(pinned.path) + " --print-code";
+  const auto others = found_disassemblers("cuobjdump");
+  return others.empty() ? "" : in_quotes(others.front()) + " --dump-sass";
 }
 
 double per_step(std::int64_t count, const Profiled& profiled) {
@@ -128,24 +127,12 @@ json resources_json(const Profiled& profiled) {
   return rows;
 }
 
-std::string disassembler() {
-  constexpr std::pair<const char*, const char*> programs[] = {{"nvdisasm", " --print-code"},
-                                                              {"cuobjdump", " --dump-sass"}};
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(text(path ? path : "", ":/usr/local/cuda/bin"));
-  for (std::string folder; std::getline(folders, folder, ':');)
-    for (const auto& [program, options] : programs)
-      if (const auto file = std::filesystem::path(folder) / program;
-          !folder.empty() && ::access(file.c_str(), X_OK) == 0)
-        return quoted(file) + options;
-  return {};
-}
-
-void dump_kernels(const Profiled& profiled, const std::filesystem::path& folder) {
+void dump_kernels(const Profiled& profiled, const std::filesystem::path& folder,
+                  const Disassembler& pinned) {
   std::filesystem::create_directories(folder);
   write_document(folder / "launches.json", document(launches_json(profiled)));
   write_document(folder / "resources.json", document(resources_json(profiled)));
-  const std::string program = disassembler();
+  const std::string program = printing_program(pinned);
   const std::vector<std::string> names = file_names(profiled.programs);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Compiled& compiled = *profiled.programs[i];

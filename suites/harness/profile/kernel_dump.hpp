@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/disassembler.hpp"
 #include "harness/profile/profile_data.hpp"
 
 namespace holdfast {
@@ -20,11 +21,9 @@ nlohmann::json launches_json(const Profiled& profiled);
 // launched with.
 nlohmann::json resources_json(const Profiled& profiled);
 
-// The command that prints a cubin's instructions: nvdisasm or cuobjdump with options, from PATH or
-// the CUDA toolkit; empty if there is none.
-std::string disassembler();
-
-// Creates and fills `folder`. Files are written beside their place and renamed.
-void dump_kernels(const Profiled& profiled, const std::filesystem::path& folder);
+// Creates and fills `folder`. Files are written beside their place and renamed. Without the pinned
+// disassembler, cuobjdump prints the instructions, if there is one.
+void dump_kernels(const Profiled& profiled, const std::filesystem::path& folder,
+                  const Disassembler& pinned = pinned_disassembler());
 
 }  // namespace holdfast

@@ -105,41 +105,52 @@ class Disassembly : public testing::Test {
  protected:
   // A program that prints its arguments and the length of the file named last, and adds a line to
   // `runs`.
-  void install(const std::string& name, int status) {
+  std::filesystem::path install(const std::string& name, int status) {
     const auto file = programs / name;
     std::ofstream(file) << "#!/bin/sh\necho \"$0 $1\"; /usr/bin/wc -c < \"$2\"; echo >> '"
                         << runs.string() << "'; exit " << status << "\n";
     std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    return file;
   }
+  void pin(int status) { pinned = {.path = install("nvdisasm", status)}; }
   std::string sass() {
     const Path path(programs.string());
-    dump_kernels(Dumped().device.data, folder);
+    dump_kernels(Dumped().device.data, folder, pinned);
     return read(folder / "toy.optimized.sass");
   }
-  std::filesystem::path programs = fresh_folder("it's a folder of programs");
+  Disassembler pinned = {};
+  // Of each test another: what a program printed of a cubin is remembered.
+  std::filesystem::path programs = fresh_folder(
+      std::string("it's of ") + testing::UnitTest::GetInstance()->current_test_info()->name());
   std::filesystem::path folder = fresh_folder("disassembled");
   std::filesystem::path runs = fresh_folder("runs") / "of_programs";
 };
 
-TEST_F(Disassembly, IsThereWhereADisassemblerIs) {
+TEST_F(Disassembly, IsThePinnedDisassemblersWhereThatIs) {
+  pin(0);
+  install("cuobjdump", 0);
+  EXPECT_EQ(sass(), pinned.path + " --print-code\n6\n");
+}
+
+TEST_F(Disassembly, IsCuobjdumpsWhereThePinnedDisassemblerIsAbsent) {
+  install("nvdisasm", 0);
   install("cuobjdump", 0);
   EXPECT_EQ(sass(), (programs / "cuobjdump").string() + " --dump-sass\n6\n");
 }
 
 TEST_F(Disassembly, IsPrintedOnceForAllCasesOfAProgram) {
-  install("nvdisasm", 0);
+  pin(0);
   Dumped first, other;
   first.program.cubin = "that of two cases", other.program.cubin = "another";
   const Path path(programs.string());
   for (const auto* const dumped : {&first, &other, &first})
-    dump_kernels(dumped->device.data, folder = fresh_folder("disassembled"));
-  EXPECT_EQ(read(folder / "toy.optimized.sass"),
-            (programs / "nvdisasm").string() + " --print-code\n17\n");
+    dump_kernels(dumped->device.data, folder = fresh_folder("disassembled"), pinned);
+  EXPECT_EQ(read(folder / "toy.optimized.sass"), pinned.path + " --print-code\n17\n");
   EXPECT_EQ(read(runs), "\n\n");
 }
 
 TEST_F(Disassembly, OfADisassemblerThatFailsIsLeftOut) {
-  install("nvdisasm", 1);
+  pin(1);
   std::ofstream(folder / "toy.optimized.sass") << "of an earlier run";
   EXPECT_EQ(sass(), "");
   for (const auto& entry : std::filesystem::directory_iterator(folder))

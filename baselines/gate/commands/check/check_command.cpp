@@ -124,7 +124,10 @@ Command check_command() {
           {common::baselines,
            common::policy,
            {"baseline-ref", "REF", "judge against the baselines at the merge base with REF"},
-           {"require-baseline", "", "a device class without baselines is incomplete (exit 3)"},
+           {"require-baseline", "",
+            "exit 3 also where nothing decides: no baseline of the class or processor, a "
+            "measurement "
+            "that is invalid, or an environment that moved"},
            {"undecided", "fail|warn", "whether the undecidable fails (exit 4; default) or warns"},
            {"store", "DIR", "the history, whose last runs show whether an improvement lasts"},
            {"again", "DIR",
@@ -135,9 +138,7 @@ Command check_command() {
                      "time for each case on a machine at rest (default 60), plus what other cases "
                      "leave; up to four times as long on a busy one"}
                .beside("confirm"),
-           OptionRow{"unit", "SECONDS",
-                     "time for the samples of each pair of processes (default 0.3)"}
-               .beside("confirm"),
+           common::unit.beside("confirm"),
            common::only,
            common::device,
            {"expect", "SUITE:DEVICE", "results that must be there", true},

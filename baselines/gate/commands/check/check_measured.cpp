@@ -9,6 +9,7 @@
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict_names.hpp"
+#include "gate/judge/row_sentence.hpp"
 #include "gate/measure/gpu_driver.hpp"
 
 namespace holdfast::gate {
@@ -111,7 +112,7 @@ void look_for_expected(const CheckRequest& request, const Root& root, Verdict& v
     Row row{.case_id = suite, .device_class = device, .variant = case_variant, .metric = ""};
     row.verdict = verdict::missing;
     row.blocking = true;
-    row.sentence = text(suite, " on ", device, ": expected, and ", why);
+    say(row, "expected, and " + why);
     row.next = measure_command(request, suite, device);
     verdict.rows.push_back(std::move(row));
     verdict.exit = worse_exit_code(verdict.exit, exit_code(Fault::incomplete));

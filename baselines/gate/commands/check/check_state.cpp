@@ -9,6 +9,7 @@
 #include "gate/commands/check/check_measured.hpp"
 #include "gate/documents/baseline_files.hpp"
 #include "gate/documents/verdict_names.hpp"
+#include "gate/judge/row_sentence.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -59,7 +60,7 @@ void miss(const std::string& place, const std::string& because, const std::strin
           .metric = ""};
   row.verdict = verdict::missing;
   row.blocking = true;
-  row.sentence = text(row.case_id, " on ", row.device_class, ": ", because);
+  say(row, because);
   row.next = next;
   verdict.rows.push_back(std::move(row));
   verdict.exit = worse_exit_code(verdict.exit, exit_code(Fault::incomplete));

@@ -20,12 +20,12 @@ struct Plan {
   std::optional<std::string> filter = {};
   Effort effort = {};
   std::optional<double> budget_seconds = {}, bent_budget_seconds = {};
-  std::int64_t whatever_it_takes = 1;  // processes that the budget never denies
-  double timeout_seconds = 0;          // of a case that no run has timed
+  std::int64_t unbudgeted_processes = 1;  // processes that the budget never denies
+  double timeout_seconds = 0;             // of a case that no run has timed
   bool resume = false;
   std::filesystem::path out = {};
-  bool profile = false;                                // one more process, which profiles
-  std::optional<std::filesystem::path> valgrind = {};  // one more, which counts instructions
+  bool profile = false;                                // in one more process
+  std::optional<std::filesystem::path> valgrind = {};  // counts instructions, in up to two more
   std::string uncounted = not_asked_for;               // where there is no valgrind
   std::vector<std::string> custom = {};                // handed on to the suite
   std::optional<std::filesystem::path> beside = {};    // the folder of another build's suites

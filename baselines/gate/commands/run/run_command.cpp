@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
-#include <cerrno>
 #include <cmath>
 
 #include "gate/base/process.hpp"
+#include "gate/base/written_file.hpp"
 #include "gate/commands/commands.hpp"
+#include "gate/commands/common_options.hpp"
 #include "gate/commands/run/run_suite.hpp"
 #include "gate/documents/beside.hpp"
 #include "gate/documents/build_folder.hpp"
@@ -18,26 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t host_processes = 5;
-constexpr std::int64_t most_host_processes = 8;  // of a ratio that five do not decide
-static_assert(2 * most_host_processes == most_unasked_processes);
+constexpr std::int64_t timed_processes = 5;       // where something is executed
+constexpr std::int64_t most_timed_processes = 8;  // of a ratio that five do not decide
+static_assert(2 * most_timed_processes == most_unasked_processes);
 constexpr std::int64_t counted_processes = 2;  // where nothing is timed
-constexpr std::int64_t host_budget_seconds = 45, bent_budget_seconds = 120;
+constexpr std::int64_t timed_budget_seconds = 45, bent_budget_seconds = 120;
 constexpr double host_limit = 0.05, gpu_limit = 0.03;  // of a ratio
 constexpr std::int64_t dry_processes = 1;              // what a dry run says repeats exactly
 constexpr std::int64_t run_timeout_seconds = 300;
-
-// Measuring takes minutes; that the results can be kept is made sure of first.
-void prepare_output(const fs::path& out) {
-  std::error_code problem;
-  fs::create_directories(out, problem);
-  if (!problem && ::access(out.c_str(), W_OK | X_OK) != 0)
-    problem = {errno, std::generic_category()};
-  if (problem)
-    throw Error(Fault::bad_input, text("cannot write to --out=", out.string(), ": ",
-                                       problem.message(), "; name a folder that you may write to"));
-  refuse_links(out);
-}
 
 std::int64_t at_least_one(const Options& options, std::string_view name, std::int64_t otherwise) {
   const std::int64_t value = options.integer(name).value_or(otherwise);
@@ -48,22 +35,22 @@ std::int64_t at_least_one(const Options& options, std::string_view name, std::in
 void plan_processes(const Options& options, Plan& plan) {
   const bool dry = device_kind(plan.device) == "cuda-dry";
   const std::int64_t processes =
-      at_least_one(options, "processes", dry ? dry_processes : host_processes);
+      at_least_one(options, "processes", dry ? dry_processes : timed_processes);
   // Who asks for a number of processes has as many of each case.
   const bool asked = dry || options.has("processes");
   plan.effort = {.fewest = processes,
-                 .most = asked ? processes : most_host_processes,
-                 .most_bent = asked ? processes : 2 * most_host_processes,
+                 .most = asked ? processes : most_timed_processes,
+                 .most_if_promising = asked ? processes : 2 * most_timed_processes,
                  .counted = asked ? processes : counted_processes,
                  .limit = std::log1p(device_kind(plan.device) == "cuda" ? gpu_limit : host_limit)};
   const auto budget = [&](std::int64_t otherwise) -> std::optional<double> {
     if (const auto given = options.integer("budget")) return static_cast<double>(*given);
     return asked ? std::nullopt : std::optional(static_cast<double>(otherwise));
   };
-  plan.budget_seconds = budget(host_budget_seconds);
+  plan.budget_seconds = budget(timed_budget_seconds);
   plan.bent_budget_seconds = budget(bent_budget_seconds);
   // Fewer decide nothing, and who named no seconds wants a decision.
-  if (!options.has("budget")) plan.whatever_it_takes = processes;
+  if (!options.has("budget")) plan.unbudgeted_processes = processes;
 }
 
 void plan_counting(const Options& options, Plan& plan) {
@@ -138,7 +125,9 @@ int run_suites(const Options& options) {
     plan.aliases = Aliases::read(options.value_or("baselines", "baselines"));
   }
   plan_counting(options, plan);
-  prepare_output(plan.out);
+  // Measuring takes minutes; that the results can be kept is made sure of first.
+  make_folder(plan.out);
+  refuse_links(plan.out);
   catch_interruptions();
   for (const fs::path& suite : suites) run_suite(suite, plan);
   return 0;
@@ -155,8 +144,7 @@ Command run_command() {
       .most_operands = 1000,
       .options = {{"device", "D", "host, cuda, cuda:N or cuda-dry:sm_NN"},
                   {"tier", "T", "smoke, gate (default) or full"},
-                  {"filter", "REGEX",
-                   "only cases whose id contains a match; with a leading -, only the others"},
+                  common::filter,
                   {"processes", "N",
                    "fresh processes of each case (default 5, and more for ratios that these do "
                    "not decide; 1 on cuda-dry)"},
@@ -182,7 +170,7 @@ Command run_command() {
                    "on host: count the instructions of a step too, in valgrind's callgrind"},
                   {"count-instructions-if-possible", "",
                    "the same; where valgrind is missing the results say so"},
-                  {"bin-dir", "DIR", "where the suites are (default: beside holdfast)"},
+                  common::bin_dir,
                   {"out", "DIR", "receives <device class>/<suite>.json and <suite>.list.json"}},
       .examples =
           "  holdfast run cubed_sphere_swe --device=cuda-dry:sm_90 --profile --out=results\n"

@@ -217,8 +217,8 @@ Results head_results(const Sides& sides, const Listed& listed, Run described, co
   return results;
 }
 
-// Counts in one more process, apart from the timed ones, under valgrind. Counts that it does not
-// deliver are missing from the results, which the gate then calls incomplete.
+// Counts in up to two more processes, apart from the timed ones, under valgrind. Counts that they
+// do not deliver are missing from the results, which the gate then calls incomplete.
 void count_suite(const fs::path& binary, const Plan& plan, const fs::path& answers,
                  Results& results, Progress& progress) {
   const Counting counting{.valgrind = *plan.valgrind,
@@ -301,7 +301,7 @@ SuiteTask suite_task(const fs::path& binary, const Plan& plan, const Listed& lis
           .effort = plan.effort,
           .budget_seconds = plan.budget_seconds,
           .bent_budget_seconds = plan.bent_budget_seconds,
-          .whatever_it_takes = plan.whatever_it_takes,
+          .unbudgeted_processes = plan.unbudgeted_processes,
           .timeout_seconds = plan.timeout_seconds,
           .folder = unfinished.folder(),
           .history = unfinished.history(),
