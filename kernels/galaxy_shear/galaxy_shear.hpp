@@ -14,8 +14,8 @@
 
 namespace holdfast::galaxy_shear {
 
-// Of a batch of realisations, each with its own truth, drawn and observed as problem/scene.hpp and
-// data/data.hpp say. A step and its result:
+// A unit of work on a batch of realisations, each with its own truth, drawn and observed as
+// problem/scene.hpp and data/data.hpp say. A step and its result:
 //   render       draws the truth: images [batch, S, S]
 //   render_grad  draws the truth and adds up its pixels, with a cotangent of ones as their weights,
 //                and what each parameter does to the sum: [batch], [batch, 8]
@@ -40,7 +40,7 @@ void validate(const Options& options);
 
 // The problem that `make` solves; its data are zeros where nothing executes.
 Problem problem_of(Unit unit, const Options& options, bool executes);
-// Of a problem of one's own, checked likewise.
+// The same of a problem of one's own, checked likewise.
 std::unique_ptr<Computation> make(Backend& backend, Variant variant, Problem problem);
 
 // The least that one step must do, by the sizes alone.

@@ -25,7 +25,7 @@ namespace {
 constexpr Variant variants[] = {Variant::reference, Variant::optimized};
 constexpr Precision precisions[] = {Precision::f64, Precision::f32};
 
-// Of a galaxy alone, and of a scene.
+// Sites that a step of a galaxy alone, or of a scene, writes anew.
 const std::set<std::string> between_stages = {"workspaces", "shapes", "rows", "columns"};
 
 struct OnHost : testing::Test {
@@ -85,8 +85,8 @@ TEST_F(GalaxyShearOnHost, BeginsAgainWithAnotherInput) {
       expect_turns(*backend, variant, unit);
 }
 
-// What a step before left between its stages is no part of the next, though nothing has changed:
-// finite numbers, because what lies beyond a row is read and multiplied by nothing.
+// Whatever a step before left between its stages is no part of the next, though nothing has
+// changed: finite numbers, because what lies beyond a row is read and multiplied by nothing.
 TEST_F(GalaxyShearOnHost, EachStepFormsAnewAllThatLiesBetweenItsStages) {
   for (const Unit unit : {Unit::render, Unit::render_grad, Unit::forward, Unit::svi_step, Unit::map,
                           Unit::vi_step, Unit::hmc_sample, Unit::scene_step}) {

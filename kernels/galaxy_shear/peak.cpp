@@ -76,7 +76,7 @@ std::int64_t split_bytes(Unit unit, const Options& options, std::int64_t value) 
          starts;
 }
 
-// Of a scene, but for its optics: data, states and loss, and what each variant adds to them.
+// Bytes of a scene, but for its optics: data, states and loss, and what each variant adds to them.
 std::int64_t scene_bytes(const Options& options, std::int64_t value, std::int64_t spare) {
   const std::int64_t pixels = std::int64_t{options.image} * options.image;
   return value * (pixels + spare) + (1 + options.objects) * std::int64_t(sizeof(FitState)) + 8;
@@ -100,7 +100,7 @@ std::int64_t device_scene_bytes(const Options& options, std::int64_t value) {
          (1 + objects) * std::int64_t(sizeof(Point)) + objects * std::int64_t(sizeof(Share));
 }
 
-// Of the published graph of operations, with two work areas of transforms on a device.
+// Bytes of the published graph of operations, with two work areas of transforms on a device.
 std::int64_t reference_bytes(Unit unit, const Options& options, std::int64_t value, bool device) {
   const bool scene = unit == Unit::scene_step;
   const std::int64_t n = options.fft, s = options.image;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpt_train/gpt_train.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "gpt_train/data/data.hpp"
@@ -35,18 +37,25 @@ void check_for_device(const Options& o) {
                                          "a multiple of 8"));
 }
 
+// What the ledger allows and what the device has, whichever is less; empty where neither has an
+// end.
+std::optional<std::int64_t> free_bytes(const Backend& backend) {
+  auto free = backend.device ? backend.device->free_bytes() : std::nullopt;
+  const auto limit = backend.ledger.limit_bytes();
+  if (!limit) return free;
+  const std::int64_t allowed = *limit - backend.ledger.live_bytes;
+  return std::min(free.value_or(allowed), allowed);
+}
+
 // Before anything is allocated.
 void check_memory(const Backend& backend, Variant variant, const Problem& problem) {
-  auto allowed = backend.ledger.limit_bytes();
-  if (!allowed && backend.device) allowed = backend.device->memory_bytes();
-  if (!allowed) return;
-  const std::int64_t free = *allowed - backend.ledger.live_bytes;
+  const auto free = free_bytes(backend);
   const PeakParts parts = peak_parts(variant, problem);
-  if (parts.all() <= free) return;
+  if (!free || parts.all() <= *free) return;
   throw Error(Fault::out_of_memory,
               text("it would hold ", parts.all(), " bytes (parameters and gradients ",
                    parts.tensors, ", moments ", parts.moments, ", activations ", parts.activations,
-                   ", logits ", parts.logits, ", others ", parts.others, "), and ", free,
+                   ", logits ", parts.logits, ", others ", parts.others, "), and ", *free,
                    " are free; choose a smaller batch, seq or model"));
 }
 

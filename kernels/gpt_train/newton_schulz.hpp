@@ -24,7 +24,7 @@ struct Matrices {
   std::int64_t numbers() const { return batch * each(); }
 };
 
-// What they are before rounding, one after the other, row-major.
+// The matrices before rounding, one after the other, row-major.
 std::vector<double> drawn(const Matrices& what);
 
 // A step makes all of them orthogonal, each by itself; its result has their order. On a device it

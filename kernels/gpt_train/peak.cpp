@@ -30,7 +30,7 @@ Count read_by(Unit unit, const Shape& shape) {
   return sum;
 }
 
-// Of parameters and gradients; attention by itself has neither.
+// Numbers of parameters and gradients; attention by itself has neither.
 Count held_tensors(const Problem& p) {
   const Count read = p.has_attention() ? 0 : read_by(p.unit, p.options.shape);
   return goes_back(p) || p.unit == Unit::update ? 2 * read : read;
@@ -41,8 +41,8 @@ Count moment_numbers(const Options& o) {
   return 2 * 2 * z.v * z.d + (2 * z.l + 1) * z.d + moments_of(o.optimizer) * matrix_count(o.shape);
 }
 
-// Of the matrices that are made orthogonal at a time, where they are largest: twice what they hold,
-// and two squares of each.
+// Numbers held for the matrices that are made orthogonal at a time, where they are largest: twice
+// what they hold, and two squares of each.
 Count newton_schulz_numbers(const Options& o) {
   if (o.optimizer == Optimizer::adamw) return 0;
   std::map<std::pair<Count, Count>, Count> groups;

@@ -21,7 +21,7 @@ struct PeakParts {
 
 PeakParts peak_parts(Variant variant, const Problem& problem);
 
-// Of a device.
+// The parts on a device: of the optimized variant, of the reference.
 PeakParts device_peak_parts(const Problem& problem);
 PeakParts plain_device_peak_parts(const Problem& problem);
 

@@ -78,7 +78,7 @@ Count batch_bytes(const Problem& p) {
   return 64 + 12 * n + (p.unit == Unit::update ? 0 : 4 * n);
 }
 
-// Of an update tensor by tensor: four of the largest, and three squares of a matrix.
+// Bytes of an update tensor by tensor: four of the largest, and three squares of a matrix.
 Count plain_update_bytes(const Options& o) {
   Count largest = 0, square = 0;
   for (const Tensor& tensor : tensors_of(o.shape)) {

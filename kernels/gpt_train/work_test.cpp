@@ -72,7 +72,7 @@ TEST(GptWork, OfAPassIsThatOfItsParts) {
   }
 }
 
-// Of tiny, 128 wide: in each layer two matrices of 128 x 128, two of 128 x 64, three of 128 x 384.
+// Each layer of tiny, 128 wide, has two matrices of 128 x 128, two of 128 x 64, three of 128 x 384.
 TEST(GptWork, OfAnUpdateIsNewtonSchulzForEachTimescale) {
   const auto orthogonal = [](double m, double q) { return 5 * (3 * m * m * q + m * m * m); };
   const double once =

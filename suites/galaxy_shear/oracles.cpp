@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <memory>
+#include <numbers>
 #include <numeric>
 #include <span>
 #include <string>
@@ -42,7 +43,7 @@ const oracle::Fit& fit_of(const Row& row, int b, int steps) {
   });
 }
 
-// Of the row's galaxies, or of as many behind them, input 1.
+// Images of the row's galaxies, or of as many behind them, input 1.
 Values images(const Row& row, int input) {
   const Scene scene = scene_of(row.options);
   Values all;
@@ -101,21 +102,51 @@ double off_truth(const Row& row, const Values& result, int first, std::span<cons
 // As far as shears and places of a fit that rests may be, several times the posterior's width.
 constexpr double most_off[] = {1e-4, 1e-4, 2e-4, 2e-4};
 
-// Of whole fits: their first galaxy by its path, the others by where they end. The path of another
-// input than the case's own takes long where the end tells as much.
+// The loss of galaxy b at its truth: what remains of its data there is their noise.
+double loss_of_truth(const Row& row, int b) {
+  const Scene scene = scene_of(row.options);
+  const double each = std::log(scene.noise) + std::log(2 * std::numbers::pi) / 2;
+  double sum = oracle::prior_loss(scene, latents_of(scene, truth_of(scene, b)));
+  for (const double pixel : noise_of(Noise::philox, scene.image, b))
+    sum += pixel * pixel / 2 + each;
+  return sum;
+}
+
+// A fit that rests lies below its truth's loss by half a chi-squared of its latents: by so much on
+// average, of 2048 galaxies by 10 at most. Farther off it is another galaxy's, or no fit's.
+constexpr double usual_gain = 2, most_apart = 14;
+
+// How far the last loss of a galaxy whose fit rests is from where its noise leaves it, 1 where that
+// is too far.
+double off_losses(const Row& row, std::span<const double> losses, int first) {
+  const std::size_t steps = row.options.steps;
+  double worst = 0;
+  for (int b = 0; b < row.options.batch; ++b) {
+    const double left = loss_of_truth(row, first + b) - usual_gain;
+    worst = larger(worst, (losses[(b + 1) * steps - 1] - left) / most_apart);
+  }
+  return worst;
+}
+
+// A distance of whole fits. Every loss is a number. The first galaxy is held to its path, the
+// others to where they end; the path of another input than the case's own takes long where the end
+// tells as much.
 double distance_of_fits(const Row& row, double limit, const Values& result, int input) {
   const int latents = row.options.latents, batch = row.options.batch, steps = row.options.steps;
   if (result.size() != std::size_t(batch) * (latents + steps + 1)) return INFINITY;
   const std::span all(result);
   double worst = 0;
   for (const double status : all.last(batch)) worst = larger(worst, status);
+  const std::span losses = all.subspan(batch * latents, batch * steps);
+  for (const double loss : losses) worst = larger(worst, loss - loss);  // 0 of a number
   if (input == 0 || !rests(row)) {
     const oracle::Fit& fit = fit_of(row, input * batch, steps);
     worst = larger(worst, larger(relative(all.first(latents), fit.u),
-                                 relative(all.subspan(batch * latents, steps), fit.losses)));
+                                 relative(losses.first(steps), fit.losses)));
   }
   if (rests(row) && (batch > 1 || input > 0))
-    worst = larger(worst, limit * off_truth(row, result, input * batch, most_off));
+    worst = larger(worst, limit * larger(off_truth(row, result, input * batch, most_off),
+                                         off_losses(row, losses, input * batch)));
   return worst;
 }
 
@@ -153,7 +184,8 @@ double limit_of(const Row& row) {
   }
 }
 
-// Of images, products or losses, and so of another input, which is asked for once and kept.
+// Makes an oracle know images, products or losses, and those of another input, which are asked for
+// once and kept.
 using OfInput = Values(const Row& row, int input);
 void know(Oracle& known, const Row& row, OfInput* of) {
   known.expected = [=](int) { return of(row, 0); };

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "galaxy_shear/data/data.hpp"
 #include "galaxy_shear/data/golden.hpp"
 #include "galaxy_shear/oracle/oracle.hpp"
 #include "galaxy_shear/row.hpp"
@@ -79,7 +80,7 @@ class Larger final : public Computation {
   double share_;
 };
 
-// Of a step of four latents they, their gradients and what squares they make come before the loss.
+// In a step's result the latents, their gradients and the squares of these come before the loss.
 TEST(GalaxyOracle, FindsWhatIsWrongOfAPublishedSmallScene) {
   const auto backend = open_backend("host");
   const auto error = [&](const Row& row, std::size_t place, double share) {
@@ -179,20 +180,51 @@ TEST(GalaxyOracle, HoldsALatentOfAFitToTheReferencesBesideLargeLosses) {
   EXPECT_GT(known.between(spoilt, right), known.limit);
 }
 
-// Of two galaxies, behind whose losses are their states: shears to 1e-4, places to 2e-4 of a pixel.
+// Four latents of each, then 200 losses of each.
+TEST(GalaxyOracle, EveryGalaxyOfABatchHasLossesThatEndWhereItsNoiseLeavesThem) {
+  const Row row = {.family = &families::map, .options = {.batch = 3}};
+  const auto backend = open_backend("host");
+  const auto fit = make(row, *backend, Variant::optimized);
+  const Oracle known = oracle_of(row);
+  for (const int input : {0, 1}) {
+    fit->start_again(input);
+    fit->step();
+    const std::vector<double> right = fit->result();
+    const auto is_right = [&](const std::vector<double>& result) {
+      return (input == 0 ? known.distance(result, {}) : known.other(result, 1)) <= known.limit;
+    };
+    EXPECT_TRUE(is_right(right)) << input;
+    for (const std::size_t b : {0, 1, 2}) {
+      const auto with = [&](std::size_t step, double loss) {
+        std::vector<double> spoilt = right;
+        spoilt.at(3 * 4 + b * 200 + step) = loss;
+        return spoilt;
+      };
+      const double last = right.at(3 * 4 + b * 200 + 199);
+      for (const double off : {-20., 20.}) EXPECT_FALSE(is_right(with(199, last + off))) << b;
+      for (const double loss : {NAN, INFINITY}) EXPECT_FALSE(is_right(with(100, loss))) << b;
+    }
+  }
+}
+
+// Two galaxies, behind whose losses are their states: shears to 1e-4, places to 2e-4 of a pixel.
 TEST(GalaxyOracle, AFitAtRestOfAnotherInputEndsAtItsTruths) {
   const Row row = {.family = &families::map, .options = {.batch = 2}};
   const Scene scene = scene_of(row.options);
   const Oracle known = oracle_of(row);
+  const std::vector<double> data = data_of(scene, Noise::philox, 2, 2);
   const auto is_right = [&](int galaxy, int k, double off, double status = 0) {
-    std::vector<double> result;
+    std::vector<double> result, losses;
     for (int b = 0; b < 2; ++b) {
       Parameters z = truth_of(scene, 2 + b);
       if (b == galaxy) z[scene.latents[k]] += off;
       const std::vector<double> u = latents_of(scene, z);
       result.insert(result.end(), u.begin(), u.end());
+      const auto own = data.begin() + b * 48 * 48;
+      const std::vector<double> at_truth = latents_of(scene, truth_of(scene, 2 + b));
+      losses.resize(losses.size() + 200, oracle::loss(scene, {own, own + 48 * 48}, at_truth));
     }
-    result.resize(result.size() + 2 * 200);
+    result.insert(result.end(), losses.begin(), losses.end());
     result.insert(result.end(), {0, status});
     return known.other(result, 1) <= known.limit;
   };
@@ -227,7 +259,7 @@ TEST(GalaxyOracle, MeasuresAFitsErrorInWidthsOfThePosterior) {
   }
 }
 
-// Of two galaxies: u, m, v [2, 4], losses, steps, status.
+// The result of two galaxies: u, m, v [2, 4], losses, steps, status.
 TEST(GalaxyInvariant, AFitMovesAndEachOfItsGalaxiesTakesSoundSteps) {
   const Row row = {.family = &families::svi_step, .options = {.batch = 2}};
   const Invariant goes_on = fit_goes_on(row);
@@ -247,7 +279,7 @@ TEST(GalaxyInvariant, AFitMovesAndEachOfItsGalaxiesTakesSoundSteps) {
   EXPECT_EQ(with(25, NAN), "the loss of galaxy 1 is no number");
 }
 
-// Of four latents, behind whose fields are loss, evaluations, status, or loss, error, taken,
+// Walks of four latents, behind whose fields are loss, evaluations, status, or loss, error, taken,
 // evaluations.
 TEST(GalaxyInvariant, AWalkEvaluatesWholeStepsOfGradients) {
   const auto told = [](const Family<Row>& family, std::size_t size, std::size_t evaluations,

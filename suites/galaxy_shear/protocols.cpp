@@ -28,7 +28,7 @@ Row in_single(Row row) {
   row.options.precision = Precision::f32;
   return row;
 }
-// Of what changes of shape lead to.
+// The limit of all that changes of shape lead to.
 double largest_limit(const Row& row) {
   return std::max({limit_of_step(row), limit_of_step(in_single(row)), limit_of_fit(row)});
 }
@@ -127,7 +127,7 @@ void turns(const Row& row, Session& session) {
   holdfast::in_turn(session, all);
 }
 
-// Of a whole fit; what is held after its arrays are there, and at most.
+// The memory of a whole fit: what is held once its arrays are there, and at most.
 void memory(const Row& row, Session& session) {
   const Row fit = as(families::map, row);
   const auto read_in_use = [&](Backend& backend, Variant variant) {

@@ -8,6 +8,12 @@
 namespace holdfast::galaxy_shear {
 namespace {
 
+#ifdef HOLDFAST_CUDA
+constexpr const char* devices[] = {"host", "cuda-dry:sm_90"};
+#else
+constexpr const char* devices[] = {"host"};
+#endif
+
 Measurement measured(const Family<Row>& family) {
   const Row row = {.family = &family, .options = {.fft = 32, .image = 21, .steps = 3}};
   return measure(case_of(row), "host", {});
@@ -29,6 +35,22 @@ TEST(GalaxyMemory, IsPutBesideThePublishedPeakAndItsFormula) {
   EXPECT_EQ(optimized.at("peak_over_optimized"),
             reference.at("peak_bytes") / optimized.at("peak_bytes"));
   EXPECT_GT(optimized.at("peak_over_optimized"), 1);
+}
+
+TEST(GalaxyMemory, InUseIsTheSameAfterEachStageOfAFit) {
+  const Row row = {.family = &families::map, .options = {.fft = 32, .image = 21, .steps = 3}};
+  for (const char* device : devices)
+    for (const Variant variant : {Variant::optimized, Variant::reference}) {
+      const auto backend = open_backend(device);
+      const auto fit = make(row, *backend, variant);
+      const std::int64_t held = backend->ledger.live_bytes;
+      for (int stage = 0; stage < 2; ++stage) {
+        fit->step();
+        EXPECT_EQ(backend->ledger.live_bytes, held) << device;
+        (void)fit->result();
+        EXPECT_EQ(backend->ledger.live_bytes, held) << device;
+      }
+    }
 }
 
 TEST(GalaxyFirstRun, TellsWhichShareOfItASecondOneSaves) {

@@ -26,12 +26,12 @@ void estimated(const Row& row, Steps& steps) {
   };
 }
 
-// Of one galaxy in double precision, where an image is made.
+// Whether an image tells what N samples leave out: of one galaxy in double precision.
 bool truncated(const Row& row) {
   return row.options.batch == 1 && row.options.precision == Precision::f64 && row.options.fft < 512;
 }
 
-// Of an optimized plan that has a table of optics: what a user waits for when it is made.
+// Whether an optimized plan has a table of optics, and the seconds that a user waits for it.
 bool tabled(const Row& row) {
   return row.options.psf == Psf::moffat;
 }
@@ -77,7 +77,7 @@ void compares(const Row& row, Steps& steps) {
   steps.inputs = 2;
 }
 
-// Of many galaxies whose fits rest: how far one is from its truth.
+// Whether a row fits many galaxies to rest, of which the farthest from its truth is told.
 bool spread(const Row& row) {
   return rests(row) && row.options.batch > 1;
 }

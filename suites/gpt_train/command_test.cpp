@@ -37,8 +37,8 @@ int gating(const std::string& kind) {
   return count;
 }
 
-// Of one thread, where the claim is not of speed: each run first finds out what a host can do, and
-// that takes each of its threads as long.
+// The suite on one thread, where the claim is not of speed: each run first finds out what a host
+// can do, and that takes each of its threads as long.
 const std::string alone = "HOLDFAST_NUM_THREADS=1 " GPT_TRAIN_BINARY " ";
 
 TEST(GptCases, AreThoseOfTheSpecificationOnAHost) {
@@ -95,7 +95,7 @@ TEST(GptCommand, RowsMayBeOfTwoTokens) {
   EXPECT_EQ(said.exit, 0) << said.words;
 }
 
-// Of which nothing is published, so that plain loops answer.
+// Nothing is published of such a size, so that plain loops answer.
 TEST(GptCommand, MemoryIsVerifiedAtASizeOfOnesOwn) {
   const Said said = run(alone + "--filter=memory/model:tiny --batch=3 --seq=20");
   EXPECT_EQ(said.exit, 0) << said.words;

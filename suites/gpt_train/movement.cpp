@@ -50,11 +50,11 @@ bool is_resolved(double step, Numbers tensor, std::int64_t count) {
 struct Range {
   double least = 0, most = 0;
 };
-// Of a first step, in usual ones. Adam and Lion move each number by the rate and a little decay,
-// Adam by less where a gradient is no larger than its epsilon, as of a head of many tokens;
-// Newton-Schulz leaves most singular values 0.68 to 1.13, smaller ones less, and a gradient has no
-// more of them than tokens. Of E those rows move whose tokens were seen, at least one, and rows
-// that are too long are shortened besides.
+// How far a first step moves a tensor, in usual movements. Adam and Lion move each number by the
+// rate and a little decay, Adam by less where a gradient is no larger than its epsilon, as of a
+// head of many tokens; Newton-Schulz leaves most singular values 0.68 to 1.13, smaller ones less,
+// and a gradient has no more of them than tokens. Of E those rows move whose tokens were seen, at
+// least one, and rows that are too long are shortened besides.
 Range first_step(Unit unit, const Options& options, const Tensor& tensor) {
   const Shape& s = options.shape;
   if (tensor.role == Role::matrix && options.optimizer != Optimizer::adamw)

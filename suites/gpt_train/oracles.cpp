@@ -74,7 +74,7 @@ Part part_of(Unit unit, const Options& options, const std::string& name) {
   throw Error(Fault::bad_input, text("no tensor ", name));
 }
 
-// Of a state after three updates, the worst relative error of what is published of it.
+// The worst relative error of what is published of a state after three updates.
 template <class Known>
 double off_published(const Options& options, const Known& known, double final_norm,
                      const Values& found) {
@@ -177,9 +177,9 @@ double off_like_tiny(const Row& row, Backend& backend, Variant variant) {
                      oracle::answer(unit_of(row), tiny.options, 1));
 }
 
-// Of shapes that devices alone have: what is published of the first step; of their parts that they
-// are numbers, and the same parts of tiny; and of both, how far a step moves each tensor. Beside
-// the reference they are held in full.
+// Makes an oracle know shapes that devices alone have: what is published of the first step; of
+// their parts that they are numbers, and the same parts of tiny; and of both, how far a step moves
+// each tensor. Beside the reference they are held in full.
 void know_large(const Row& row, Oracle& known) {
   const golden::Large* const large = published_large(row);
   const Problem problem = {unit_of(row), row.options};
@@ -199,7 +199,7 @@ void know_large(const Row& row, Oracle& known) {
     };
 }
 
-// Of plain loops, once for all that their result does not depend on.
+// The answer of plain loops, once for all that their result does not depend on.
 const Values& answer_of(const Row& row, int steps) {
   static Known<std::tuple<Unit, Options, int>, Values> known;
   Options options = row.options;

@@ -198,7 +198,7 @@ TEST(GptOracle, RowsAndMovementsAreHeldToTheirOwnLimits) {
   }
 }
 
-// Of more than plain loops know: each matrix is about as long as an orthogonal one.
+// Plain loops do not know so large a matrix; it is about as long as an orthogonal one.
 TEST(GptOracle, ALargeMatrixThatIsNotOrthogonalIsWrong) {
   const Row row = {.family = &families::newton_schulz,
                    .matrices = {.rows = 512, .columns = 512, .batch = 2}};
@@ -226,7 +226,7 @@ TEST(GptReadings, OfNewtonSchulzAreTheExtremesOfAllItsMatrices) {
   EXPECT_NEAR(told[1].value, 1.1, 1e-12);
 }
 
-// Of a large model's name and few numbers.
+// A row with a large model's name and few numbers.
 Row large(const Family<Row>& family, Optimizer optimizer) {
   Row row = row_of(family, Model::micro, optimizer);
   row.model = Model::llama3_150m;

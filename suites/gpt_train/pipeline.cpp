@@ -56,7 +56,7 @@ class Pipeline {
     run(warm_up_of(row_));
     check_after_warm_up(session_, row_, *training_);
   }
-  // Of one step.
+  // The seconds of one step.
   double seconds() {
     return session_.seconds_until_done(backend_, [&] { run(steps_of_a_sample); }) /
            steps_of_a_sample;

@@ -95,8 +95,8 @@ std::vector<Rate> passed_on(const Row& row) {
 bool is_graph(const Row& row) {
   return row.options.launch == Launch::graph;
 }
-// Of a device: what an update takes of a step, and what the host's launches cost. A host has too
-// little time for both.
+// Cases beside a device's step: what an update takes of it, and what the host's launches cost. A
+// host has too little time for both.
 std::vector<Derived> beside_parts(const Row& row) {
   if (!is_for_device(row)) return {};
   std::vector<Derived> all = {

@@ -55,7 +55,7 @@ TEST_F(Unheld, WhatThePolicyKnowsMayBeAbsentIsSkippedForThatReasonAlone) {
   toy::metric(now, "optimized", "peak_bytes") = {.kind = "exact", .reason = no_permission};
   store(now);
   spoil(common_policy_, R"("rules": [)",
-        R"("absent": [{"metric": "peak_*", "device": "cuda-*", "reason": "CUPTI may not",
+        R"("absent": [{"metric": "peak_*", "device": "cuda-dry-*", "reason": "CUPTI may not",
                        "why": "the driver decides"}], "rules": [)");
   EXPECT_EQ(check(), 0) << output_;
   EXPECT_THAT(output_, AllOf(HasSubstr("SKIPPED"), HasSubstr(no_permission)));
@@ -218,7 +218,7 @@ TEST_F(Unheld, AnAcceptedValueThatMayBeAbsentPassesInAmberAndNotWell) {
   store(now);
   const std::string told = "(passed; 1 of 16 values not gated here)";
   const std::string rules = R"("rules": [)", waivers = R"("waivers": [])";
-  const std::string absent = R"("absent": [{"metric": "registers_max", "device": "cuda-*",
+  const std::string absent = R"("absent": [{"metric": "registers_max", "device": "cuda-dry-*",
       "reason": "CUPTI may not", "why": "the driver decides"}], "rules": [)";
   spoil(common_policy_, rules, absent);
   EXPECT_EQ(check(), 0) << output_;

@@ -36,6 +36,10 @@ const char* name_of(Gate gate) {
   return gate == Gate::block ? "block" : gate == Gate::warn ? "warn" : "off";
 }
 
+bool half_names_cuda_dry(const std::string& device) {
+  return device.starts_with("cuda") && !device.starts_with("cuda-dry");
+}
+
 std::string kind_of_class(const std::string& device_class) {
   if (is_host_class(device_class)) return "host";
   return device_class.starts_with("cuda-dry") ? "cuda-dry" : "cuda";

@@ -208,9 +208,10 @@ class Policy {
   // The reason given for a metric whose meaning changed.
   std::string why_of_metric(const std::string& metric) const;
 
-  // Throws for the first rule or waiver that matches no case and metric of these lists. Unless the
-  // lists are `complete`, rules about suites without a list are skipped; if they are, a file
-  // without a suite and a row without a metric are errors as well.
+  // Throws for the first rule or waiver that matches no case and metric of these lists, and for a
+  // device that begins with cuda but not with cuda-dry, as no GPU's class does. Unless the lists
+  // are `complete`, rules about suites without a list are skipped; if they are, a file without a
+  // suite and a row without a metric are errors as well.
   void check_against(const std::vector<List>& lists, bool complete) const;
   // The rules that match nothing of these lists. Unless these are complete, rules about suites
   // without a list are skipped.
@@ -257,6 +258,10 @@ bool matches_glob(std::string_view pattern, std::string_view text);
 
 // "block", "warn", "off".
 const char* name_of(Gate gate);
+
+// Whether a rule's device begins with cuda and not with cuda-dry: on cuda-dry it may hold, and on
+// no GPU, though it reads as if it did.
+bool half_names_cuda_dry(const std::string& device);
 
 // host, cuda or cuda-dry; classes of real GPUs are called after the GPU, "nvidia-h200".
 std::string kind_of_class(const std::string& device_class);

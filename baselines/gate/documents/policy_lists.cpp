@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policy against what suites list: a rule that matches nothing is an error.
+// The policy against what suites list and how devices are called: a rule that matches nothing is an
+// error.
 #include <algorithm>
 
 #include "base/names.hpp"
@@ -40,6 +41,15 @@ bool speaks_of_a_listed_suite(const Scope& scope, const std::vector<List>& lists
                      [&](const List& list) { return matches_glob(suite, list.suite); });
 }
 
+void refuse_half_a_class(const std::string& device, const std::string& place) {
+  if (!half_names_cuda_dry(device)) return;
+  throw Error(
+      Fault::bad_input,
+      text(place, ": no GPU's class begins with cuda, as the device '", device,
+           "' does; name cuda-dry-* or nvidia-*, with a rule for each where both are meant, "
+           "or no device"));
+}
+
 // A removed metric must not be listed any more, except in a tier that no baseline holds.
 void refuse_listed(const Removal& removal, const std::vector<List>& lists) {
   for (const List& list : lists)
@@ -69,6 +79,7 @@ std::vector<const Rule*> Policy::idle_rules(const std::vector<List>& lists, bool
 
 void Policy::check_against(const std::vector<List>& lists, bool complete) const {
   const auto refuse = [&](const Scope& scope, const char* what) {
+    refuse_half_a_class(scope.device, scope.place);
     if ((!complete && !speaks_of_a_listed_suite(scope, lists)) || matches_something(scope, lists))
       return;
     throw Error(Fault::bad_input,
@@ -78,7 +89,11 @@ void Policy::check_against(const std::vector<List>& lists, bool complete) const 
   };
   for (const Rule& rule : rules_) refuse(rule, "rule");
   for (const Waiver& waiver : waivers_) refuse(waiver, "waiver");
-  for (const Removal& removal : removals_) refuse_listed(removal, lists);
+  for (const Removal& removal : removals_) {
+    refuse_half_a_class(removal.device, removal.place);
+    refuse_listed(removal, lists);
+  }
+  for (const Absence& absence : absences_) refuse_half_a_class(absence.device, absence.place);
   if (!complete) return;
   const auto any = [&](const auto& test) { return std::any_of(lists.begin(), lists.end(), test); };
   for (const auto& [suite, file] : files_)

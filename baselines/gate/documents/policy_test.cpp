@@ -253,6 +253,31 @@ TEST(Policy, ARuleForAGpuByItsNameMatchesWhatCudaLists) {
   EXPECT_NO_THROW(policy.check_against({list}, true));
 }
 
+TEST(Policy, ADeviceThatHalfNamesCudaDryIsAnError) {
+  const auto complaint = [](const std::string& device) {
+    return toy::complaint([&] {
+      with(text(R"({"match": "toy/**", "device": ")", device,
+                R"(", "metric": "launches", "tolerance": 1})"))
+          .check_against({toy::list()}, true);
+    });
+  };
+  for (const char* device : {"cuda", "cuda*", "cuda-*", "cuda-h200"})
+    EXPECT_THAT(complaint(device),
+                HasSubstr(text(": no GPU's class begins with cuda, as the device '", device,
+                               "' does; name cuda-dry-* or nvidia-*")));
+  for (const char* device : {"cuda-dry-*", "cuda-dry-sm_90", "*"})
+    EXPECT_EQ(complaint(device), "accepted");
+}
+
+TEST(Policy, ARemovalAndAnAbsenceNameADeviceThatThereCanBe) {
+  for (
+      const char* spoken :
+      {R"("removed": [{"match": "toy/gone/**", "device": "cuda*", "metric": "*", "why": "gone"}], )",
+       R"("absent": [{"metric": "*", "device": "cuda*", "reason": "CUPTI", "why": "none"}], )"})
+    EXPECT_THAT([&] { with_more("", spoken).check_against({toy::list()}, true); },
+                ThrowsMessage<Error>(HasSubstr("no GPU's class begins with cuda")));
+}
+
 TEST(Policy, RulesForSuitesThatAreNotHereAreLeftAloneUnlessAllListsAre) {
   const Policy policy = with(R"({"match": "other/**", "metric": "launches", "tolerance": 1})");
   policy.check_against({toy::list()}, false);
@@ -435,8 +460,37 @@ TEST(ThePolicyOfThisProject, BoundsTheHostSpeedupOfTheCubedSphere) {
   EXPECT_EQ(speedup.bounds.front()->bound->min, 5.0);
 }
 
-// Rules for every GPU, "nvidia-*", are about correctness; those that name a GPU were predicted for
-// it.
+TEST(ThePolicyOfThisProject, HoldsLaunchesAndPeaksOfGalaxiesOnAGpuAsWhereNothingExecutes) {
+  const Meanings metrics = {{"launches", {"exact"}},
+                            {"peak_ratio", {"exact", Better::higher}},
+                            {"vs_seed_peak", {"bound", Better::higher}},
+                            {"peak_over_optimized", {"bound", Better::higher}}};
+  const Policy policy = Policy::read(HOLDFAST_POLICY, today).with(metrics);
+  struct Bounded {
+    const char *id, *variant, *metric;
+  };
+  for (const auto& [id, variant, metric] :
+       {Bounded{"render/fft:256/image:128/batch:256/psf:gaussian/f64", "optimized", "launches"},
+        {"render/fft:512/image:256/batch:16/psf:gaussian/f64", "optimized", "launches"},
+        {"svi_step/fft:512/image:256/batch:16/psf:gaussian/latents:4/f64", "optimized", "launches"},
+        {"svi_step/fft:256/image:128/batch:1/psf:gaussian/latents:4/f64", "optimized", "launches"},
+        {"scene_step/objects:16/fft:128/image:64/f64", "optimized", "launches"},
+        {"memory/fft:128/image:48/batch:1/f64", "case", "vs_seed_peak"},
+        {"memory/fft:128/image:48/batch:1024/f64", "case", "vs_seed_peak"},
+        {"memory/fft:128/image:48/batch:1/f64", "case", "peak_over_optimized"},
+        {"svi_step/fft:128/image:48/batch:1/psf:gaussian/latents:4/f64", "case", "peak_ratio"},
+        {"map/fft:128/image:48/batch:1/psf:gaussian/latents:4/steps:20/launch:host/f64", "case",
+         "peak_ratio"},
+        {"scene_step/objects:16/fft:128/image:64/f64", "case", "peak_ratio"}})
+    for (const char* device : {"cuda-dry-sm_90", "nvidia-h200", "nvidia-rtx-3080"}) {
+      const Standard standard =
+          policy.standard(text("galaxy_shear/", id), device, variant, metric, "exact");
+      EXPECT_EQ(standard.bounds.size(), 1u) << device << ' ' << id << ' ' << metric;
+    }
+}
+
+// Rules for every GPU, "nvidia-*", are about correctness or counts; those that name a GPU were
+// predicted for it.
 TEST(ThePolicyOfThisProject, OnlyWarnsOfWhatIsPredictedOfAGpuThatNobodyHasMeasured) {
   const std::filesystem::path folder = HOLDFAST_POLICY;
   std::map<std::string, std::size_t> predicted;

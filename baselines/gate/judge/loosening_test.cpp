@@ -13,6 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Not;
 
 const std::set<std::string> known_reasons = {as_seen("an old reason")};
 
@@ -197,6 +198,33 @@ TEST(Loosening, IsExcusedByAnOldRemovalOfTheVerySameAlone) {
   EXPECT_EQ(reason(removing("toy/sum/**", "*", "optimized", "launches")), "");
   EXPECT_EQ(reason(removing("toy/sum/**", "host-*", "reference", "launches")), "");
   EXPECT_EQ(reason(removing("toy/sum/**", "host-*", "optimized", "*")), "");
+}
+
+TEST(Loosening, IsNoneOfAGpuWhereARuleThatHalfNamedCudaDryNamesItInFull) {
+  const auto bounded_on = [](const char* device) {
+    return with(text(R"({"match": "toy/**", "device": ")", device,
+                     R"(", "metric": "peak_bytes", "bound": {"max": 9, "source": "s"}})"));
+  };
+  const MergeBase base{.policy = std::make_shared<const Policy>(bounded_on("cuda*")),
+                       .baselines = {{"devices/cuda-dry-sm_90/toy.json",
+                                      Baseline{.device_class = "cuda-dry-sm_90"}}}};
+  std::vector<List> lists = {toy::list()};
+  for (ListedCase& one : lists.front().cases) one.devices["cuda"] = {"peak_bytes"};
+  const auto loosened_by = [&](const Policy& own) {
+    const Aliases aliases;
+    const Baselines now;
+    const std::map<std::string, Fingerprint> measured;
+    std::vector<std::string> found;
+    for (const RuleChange& row : policy_changes(base, {.policy = own,
+                                                      .aliases = aliases,
+                                                      .baselines = now,
+                                                      .lists = lists,
+                                                      .measured = measured}))
+      if (row.loosens) found.push_back(row.rule);
+    return found;
+  };
+  EXPECT_THAT(loosened_by(bounded_on("cuda-dry-*")), IsEmpty());
+  EXPECT_THAT(loosened_by(bounded_on("nvidia-*")), Not(IsEmpty())) << "it held on cuda-dry";
 }
 
 // No list here says how strict its oracles are.

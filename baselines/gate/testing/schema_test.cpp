@@ -133,7 +133,7 @@ json policy_of_everything() {
            {"match": "toy/**", "metric": "launches+speedup", "bound": {"min": 0, "max": 2.5, "source": "s"}}],
  "waivers": [{"match": "toy/**", "metric": "launches", "variant": "optimized", "until": "2126-11-21", "why": "w"}],
  "removed": [{"match": "toy/sum/**", "device": "host-*", "variant": "case", "metric": "*", "why": "w"}],
- "absent": [{"metric": "*", "device": "cuda-*", "reason": "r", "why": "w"}]})");
+ "absent": [{"metric": "*", "device": "cuda-dry-*", "reason": "r", "why": "w"}]})");
 }
 
 // The same with another value at one place; where nearly right values are, mutants are not.

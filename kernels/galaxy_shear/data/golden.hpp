@@ -75,6 +75,8 @@ inline Golden t_gaussian() {
                  6.8465648084289388e+00, -3.7416643982279211e+01});
 }
 
+inline constexpr double t_prior_loss = -4.1488283598954485;  // of its start
+
 inline Golden t_moffat() {
   return t_seen({Psf::moffat, 0.7, 2.5},
                 {2.7626840309965240e-03, 2.7881497944143005e-02, 2.8595273962141565e-02,
@@ -190,6 +192,7 @@ inline constexpr Loss l0_losses[] = {
 inline constexpr Loss l0m_losses[] = {{199, -2.8612202586681171e+04}};
 inline constexpr Loss full_losses[] = {{250, -3.2821224780735538e+03},
                                        {499, -3.2824101698561985e+03}};
+inline constexpr double l0_loss_after_200 = -2.8612208070767800e+04;
 inline constexpr double philox_0_loss_199 = -2.8607914253663188e+04,
                         philox_3_loss_199 = -2.8594682572818656e+04;
 

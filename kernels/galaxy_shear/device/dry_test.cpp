@@ -99,7 +99,7 @@ TEST(DryGalaxyShear, AStepOfASceneIsFiveLaunchesAndMovesNothing) {
   }
 }
 
-// Of the kernels of a program that begin so, in a step: the blocks of each one's launches.
+// The blocks of a step's launches, kernel by kernel, where a kernel's name begins so.
 std::vector<std::int64_t> blocks_of(const Backend& backend, std::string_view kernel) {
   std::vector<std::int64_t> found;
   for (const auto& program : backend.compiler->programs())

@@ -49,7 +49,7 @@ struct Arithmetic {
   int loops = 0, singles = 0, doubles = 0;
 };
 
-// Of the fit in f32 between its labels.
+// The arithmetic of the fit in f32 between its labels.
 Arithmetic arithmetic_of(const std::string& stamp) {
   const Scene scene;
   Program program = stamp_program(scene);

@@ -6,7 +6,7 @@
 
 namespace holdfast::galaxy_shear {
 
-// Of scene_finish: threads, and objects whose sums it adds up at once.
+// The threads of scene_finish, and the objects whose sums it adds up at once.
 inline constexpr int finishing_threads = 512, objects_at_once = 16;
 
 // Where a state is one of [1 + objects], the shear's is the first.

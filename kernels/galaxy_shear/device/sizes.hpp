@@ -51,7 +51,7 @@ inline SceneBlocks scene_blocks(const Scene& scene, int objects) {
   return all;
 }
 
-// Of a block's shared memory: waves along y of an object to each group of threads.
+// Bytes of a block's shared memory: waves along y of an object to each group of threads.
 inline std::size_t scene_waves_bytes(const Scene& scene, std::size_t value) {
   return 2 * value * (8 * std::size_t{stamp_threads} / scene.fft) * (scene.fft / 2 + 1);
 }

@@ -8,7 +8,7 @@
 
 namespace holdfast::galaxy_shear::HOLDFAST_ISA {
 
-// Of a stamp against data: the loss, and with `descends` its gradient by z.
+// A stamp beside its data: the loss, and with `descends` its gradient by z.
 template <class T>
 class Compared : public OnHost<T> {
   using Base = OnHost<T>;

@@ -13,8 +13,8 @@
 
 namespace holdfast::galaxy_shear::HOLDFAST_ISA {
 
-// Of a Moffat profile whose exponent is no half-integer: any_bessel of problem/optics.hpp, for a
-// vector of arguments.
+// The sums of a Moffat profile whose exponent is no half-integer: any_bessel of problem/optics.hpp,
+// for a vector of arguments.
 class BesselSums {
   using V = host::HOLDFAST_ISA::Vector<double>;
   static constexpr int lanes = host::HOLDFAST_ISA::Lanes<double>::count;

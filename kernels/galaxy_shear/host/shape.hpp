@@ -13,7 +13,7 @@ namespace holdfast::galaxy_shear::HOLDFAST_ISA {
 
 using host::HOLDFAST_ISA::inverse_root, host::HOLDFAST_ISA::sine_cosine;
 
-// Of samples at r and -r.
+// Samples at r and, mirrored, at -r.
 template <class T>
 struct Pair {
   Vector<T> re, im, mirrored_re, mirrored_im;
@@ -65,7 +65,8 @@ struct Shape {
     return {plus * response.re, plus * response.im, minus * response.mirrored_re,
             minus * response.mirrored_im};
   }
-  // Of a table at columns from c on and row r, or at column r and rows from c on: it is symmetric.
+  // The table's values at columns from c on of row r, or at rows from c on of column r: it is
+  // symmetric.
   V share(int c, int r) const {
     if (!plan.table) return everywhere(T(1));
     return load(plan.attenuation + std::size_t(r) * (plan.half + 1) + c);
@@ -73,7 +74,7 @@ struct Shape {
   Pair<T> regular_response(int slot, int r, V x_re, V x_im) const {
     return response(x_re, x_im, everywhere(wave_y_re[r]), everywhere(wave_y_im[r]), share(slot, r));
   }
-  // Of columns 0 and H, rows from r on.
+  // The response at columns 0 and H, rows from r on.
   Pair<T> zero_response(int r) const {
     return response(everywhere(x_zero), V{}, load(wave_y_re + r), load(wave_y_im + r), share(r, 0));
   }

@@ -67,7 +67,7 @@ class Transform {
     return turns ? im * c - re * s : im;
   }
 
-  // Of transforms of length `done` those of length 4 done.
+  // Makes of transforms of length `done` those of length 4 done.
   template <bool turns>
   void stage4(const Signal<T>& in, const Signal<T>& out, int done) const {
     const int quarter = n_ / 4, turn = n_ / (4 * done);

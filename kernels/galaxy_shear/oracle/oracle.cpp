@@ -23,8 +23,7 @@ double loss(const Scene& scene, const Plane& plane, const std::vector<double>& d
     residual[p] /= scene.noise;
   }
   sum += double(residual.size()) * (std::log(scene.noise) + std::log(2 * pi) / 2);
-  for (int k = 0; k < scene.latent_count(); ++k)
-    sum += negative_log(scene.priors[scene.latents[k]], u[k]);
+  sum += prior_loss(scene, u);
   if (cotangent) *cotangent = std::move(residual);
   return sum;
 }
@@ -93,6 +92,13 @@ Objective objective(const Scene& scene, const std::vector<double>& data,
 
 double loss(const Scene& scene, const std::vector<double>& data, const std::vector<double>& u) {
   return loss(scene, Plane(scene), data, u, nullptr);
+}
+
+double prior_loss(const Scene& scene, const std::vector<double>& u) {
+  double sum = 0;
+  for (int k = 0; k < scene.latent_count(); ++k)
+    sum += negative_log(scene.priors[scene.latents[k]], u[k]);
+  return sum;
 }
 
 Fit descended(double rate, std::vector<double> u, int steps,

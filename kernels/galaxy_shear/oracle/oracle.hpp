@@ -22,7 +22,7 @@ std::vector<double> image(const Scene& scene, const Parameters& z);
 // d/dz of sum cotangent * image, all eight.
 Parameters vjp(const Scene& scene, const Parameters& z, const std::vector<double>& cotangent);
 
-// What the latents u mean.
+// The parameters that the latents u mean.
 Parameters constrained(const Scene& scene, const std::vector<double>& u);
 
 // Latents of galaxy b drawn from their priors: Philox4x32-10, seed 100, stream 1.
@@ -36,6 +36,9 @@ Objective objective(const Scene& scene, const std::vector<double>& data,
                     const std::vector<double>& u);
 double loss(const Scene& scene, const std::vector<double>& data, const std::vector<double>& u);
 
+// The priors' part of a loss: minus the logarithms of the densities of what u means.
+double prior_loss(const Scene& scene, const std::vector<double>& u);
+
 // Adam from `u` on.
 struct Fit {
   std::vector<double> u = {}, m = {}, v = {};
@@ -47,8 +50,8 @@ Fit fit(const Scene& scene, const std::vector<double>& data, std::vector<double>
 // the priors, which in the benchmark are thousands of times as wide: [latents].
 std::vector<double> posterior_widths(const Scene& scene, const Parameters& z);
 
-// Of a scene of several objects in one image [S, S] that share one shear: u is the shear, then six
-// of each object.
+// The same for a scene of several objects in one image [S, S] that share one shear: u is the shear,
+// then six of each object.
 Objective scene_objective(const Scene& scene, const std::vector<double>& data,
                           const std::vector<double>& u);
 Fit scene_fit(const Scene& scene, const std::vector<double>& data, std::vector<double> u,

@@ -46,6 +46,17 @@ INSTANTIATE_TEST_SUITE_P(GalaxyOracle, PublishedScenes,
                          testing::Values(golden::t_gaussian, golden::t_moffat, golden::t_moffat_31,
                                          golden::l0, golden::l0m, golden::full));
 
+TEST(GalaxyOracle, HasThePublishedPriorsOfTheSmallScenesStart) {
+  const golden::Golden t = golden::t_gaussian();
+  EXPECT_NEAR(oracle::prior_loss(t.scene, t.start), golden::t_prior_loss, 1e-14);
+}
+
+TEST(GalaxyOracle, HasThePublishedLossWhereTheBenchmarksFitEnds) {
+  const golden::Golden l0 = golden::l0();
+  const std::vector<double> end(std::begin(golden::l0_after_200), std::end(golden::l0_after_200));
+  EXPECT_NEAR(oracle::loss(l0.scene, golden::data(l0), end) / golden::l0_loss_after_200, 1, 1e-10);
+}
+
 TEST(GalaxyOracle, PutsTheSmallScenesLightWhereItBelongs) {
   const golden::Golden t = golden::t_gaussian();
   const std::vector<double> image = oracle::image(t.scene, t.truth);
@@ -107,7 +118,7 @@ TEST(GalaxyOracle, KnowsTheMoffatProfilesTransform) {
   EXPECT_NEAR(at(4.765, 3), 4.9439033201453370e-01, 1e-13);
 }
 
-// Of a place's latent 1e-4, a quarter of which are pixels.
+// A place's latent is known to 1e-4, a quarter of which are pixels.
 TEST(GalaxyOracle, KnowsHowCloselyTheBenchmarksNoiseTellsItsLatents) {
   const Scene scene = scene_of({});
   const auto widths = oracle::posterior_widths(scene, truth_of(scene, 0));

@@ -46,7 +46,7 @@ std::vector<T> samples(const Scene& scene, const Plane& plane, const std::array<
   return all;
 }
 
-// Of the origin of pixel indices; the drawing convention puts the centre of the stamp at S / 2.
+// The origin of pixel indices; the drawing convention puts the centre of the stamp at S / 2.
 double origin(const Scene& scene) {
   const int s = scene.image, middle = s / 2;
   return s / 2. + (s % 2 == 0 ? 0.5 : 0) - middle;

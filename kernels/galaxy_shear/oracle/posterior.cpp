@@ -11,7 +11,7 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-// Of a symmetric positive matrix, by Gauss and Jordan.
+// The inverse of a symmetric positive matrix, by Gauss and Jordan.
 std::vector<double> inverse_diagonal(Rows rows) {
   const std::size_t n = rows.size();
   for (std::size_t k = 0; k < n; ++k) {

@@ -73,7 +73,7 @@ HOLDFAST_BOTH inline double sigmoid(double u) {
   return value < least ? least : value > most ? most : value;
 }
 
-// Of one latent: z, dz/du, what of minus the logarithm of the prior depends on u, its slope by u.
+// One latent: z, dz/du, what of minus the logarithm of the prior depends on u, its slope by u.
 struct Latent {
   double value, slope, density, density_slope;
 };
@@ -184,7 +184,7 @@ HOLDFAST_BOTH inline void chain(const Model& model, const double* z, const Sums&
   gradient[5] = by_shear(2 * l.b, l_e, z[5], shape);
 }
 
-// Of a fit of one galaxy, as it is kept between steps; arrays of 8 of which the latents are used.
+// A fit of one galaxy, as it is kept between steps; arrays of 8 of which the latents are used.
 struct FitState {
   double u[8], m[8], v[8];
   double power1, power2;  // beta1^t, beta2^t
@@ -207,7 +207,7 @@ HOLDFAST_BOTH inline double by_latent(const Model& model, const Point& point,
   return gradient[model.latent[k]] * point.slope[k] + point.prior_slope[k];
 }
 
-// Moments of Adam's, of one number that is fitted, after powers of their decay.
+// Adam on one number u: its moments m and v, after powers of their decay.
 HOLDFAST_BOTH inline void follow(double rate, double slope, double power1, double power2, double& m,
                                  double& v, double& u) {
   constexpr double beta1 = 0.9, beta2 = 0.999;
@@ -217,7 +217,7 @@ HOLDFAST_BOTH inline void follow(double rate, double slope, double power1, doubl
   u -= rate * mean / (sqrt(square) + 1e-8);
 }
 
-// Of a walk that has failed.
+// The loss of a walk that has failed.
 HOLDFAST_BOTH inline double no_number(double power) {
   const double nothing = power * 0;
   return nothing / nothing;

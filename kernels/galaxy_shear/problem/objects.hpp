@@ -7,8 +7,8 @@
 
 namespace holdfast::galaxy_shear {
 
-// Of a scene: its shear has two latents, each object six of its own. States are [1 + objects], that
-// of the shear first.
+// The models of a scene: its shear has two latents, each object six of its own. States are
+// [1 + objects], that of the shear first.
 struct SceneModel {
   Model shear, object;
 };
@@ -40,7 +40,7 @@ HOLDFAST_BOTH inline Share share_of(const SceneModel& model, const Point& point,
   return share;
 }
 
-// Of all objects, added up in their order: the loss and its gradient by the shear.
+// The shares of all objects, added up in their order: the loss and its gradient by the shear.
 struct Together {
   double loss;
   double gradient[8];

@@ -32,7 +32,7 @@ enum class Unit {
 inline bool walks(Unit unit) {
   return unit == Unit::vi_step || unit == Unit::hmc_sample;
 }
-// Of the gradient, in one step; 0 where none compares an image with data.
+// Evaluations of the gradient in one step; 0 where none compares an image with data.
 int evaluations_of(Unit unit);
 
 struct Problem {

@@ -60,7 +60,7 @@ inline std::vector<double> told(const Problem& problem, const std::vector<FitSta
   return result;
 }
 
-// Of a scene: the shear's, then each object's.
+// First states of a scene: the shear's, then each object's.
 inline std::vector<FitState> first_objects(const Problem& problem) {
   const SceneModel model = scene_model_of(problem.scene);
   std::vector<FitState> states(1 + problem.objects);

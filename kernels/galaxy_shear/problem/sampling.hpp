@@ -21,7 +21,7 @@ HOLDFAST_BOTH inline double normal_of(const Drawn& uniform) {
   return sqrt(-2 * log(uniform.first)) * cos(two_pi * uniform.second);
 }
 
-// Of latent k of galaxy b, in u.
+// A draw of latent k of galaxy b from its prior, in u.
 HOLDFAST_BOTH inline double drawn_latent(const Prior& prior, unsigned k, unsigned b) {
   const Drawn uniform = drawn(k, b, sampling_stream, 0);
   if (prior.kind == Prior::uniform) return log(uniform.first / (1 - uniform.first));

@@ -45,11 +45,11 @@ struct Scene {
 // The published benchmark (four latents) or the published test of all eight.
 Scene scene_of(const Options& options);
 
-// Of realisation b, and where its fit starts, in u.
+// The truth of realisation b, and where a fit starts, in u.
 Parameters truth_of(const Scene& scene, int b);
 std::vector<double> start_of(const Scene& scene);
 
-// Of a scene of several galaxies: each with its own light, shape and place, all with one shear.
+// Several galaxies of one scene: each with its own light, shape and place, all with one shear.
 // Where their fit starts, in u: the shear, then six of each.
 std::vector<Parameters> objects_of(const Scene& scene, int objects);
 std::vector<double> start_of_objects(const Scene& scene, int objects);

@@ -38,7 +38,7 @@ class EagerGraph {
   using Complex = Value<T>;
 
  public:
-  // Of so many galaxies, with the way back or without.
+  // A graph of so many galaxies, with the way back or without.
   EagerGraph(Backend& backend, const Scene& scene, Precision precision, std::size_t batch,
              bool descends)
       : verbs(backend),

@@ -37,7 +37,7 @@ class EagerTable final : public Computation {
     verbs_.pixel(n, step, pixel_.data(), lines_, columns_);
     verbs_.product(psf_.data(), pixel_.data(), product_.data(), lines_, columns_);
   }
-  // Of lines r >= 0.
+  // The table's lines r >= 0.
   std::vector<double> result() override {
     std::vector<double> table;
     const std::vector<Value<T>> all = product_.to_host();

@@ -123,7 +123,7 @@ inline void expect_independent(Backend& backend, Variant variant, const Problem&
   }
 }
 
-// Of a batch of 64 one galaxy starts with a shear above 1, one has a pixel that is no number and
+// In a batch of 64 one galaxy starts with a shear above 1, one has a pixel that is no number and
 // one is torn apart at step 7: each tells its step, the others are what they are without them.
 inline void expect_failures_told(Backend& backend, Variant variant) {
   constexpr int batch = 64, sheared = 2, blank = 17, torn = 40, pixels = 64;

@@ -51,7 +51,7 @@ void add_scene(EmulatedKernels& kernels) {
   kernels.add(listed.finish, &on_cpu::scene_finish<T>);
 }
 
-// What a unit needs, of every one.
+// Adds the kernels of split galaxies that a unit needs.
 template <class T, int n, int s, bool table, Pass pass>
 void add_split(EmulatedKernels& kernels, Unit unit) {
   namespace on_cpu = on_cpu_galaxy_shear;

@@ -15,7 +15,7 @@
 
 namespace holdfast::galaxy_shear {
 
-// Of so many objects from the published start, with pattern noise.
+// A step of so many objects from the published start, with pattern noise.
 inline Problem scene_problem(const Scene& scene, int objects,
                              Precision precision = Precision::f64) {
   return {.unit = Unit::scene_step,

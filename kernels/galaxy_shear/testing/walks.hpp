@@ -51,7 +51,7 @@ inline void expect_inference(Backend& backend) {
   EXPECT_NEAR(found[32], expected.loss, 1e-9 * std::abs(expected.loss));
 }
 
-// Of two galaxies side by side each has data of its own and, where these are alike, noise.
+// Each of two galaxies side by side has data of its own and, where these are alike, noise.
 inline void expect_walks_apart(Backend& backend) {
   const auto repeat_first = [](std::vector<double>& values) {
     const auto half = static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -96,7 +96,7 @@ std::int64_t pairs_of(const Options& options) {
   return pairs;
 }
 
-// Of a row, the sum of (T - k) (1 - 1/D)^k over k < T: so often are positions k apart of one
+// A row has the sum of (T - k) (1 - 1/D)^k over k < T: so often are positions k apart of one
 // document.
 double expected_pairs(const Options& options) {
   const Shape& s = options.shape;

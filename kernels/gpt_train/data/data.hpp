@@ -33,7 +33,7 @@ Targets targets_of(const Shape& shape, const Batch& batch);
 // made for it. Every token is looked at.
 std::int64_t pairs_of(const Options& options);
 
-// What P is on average where rows have documents and no padding.
+// The average of P where rows have documents and no padding.
 double expected_pairs(const Options& options);
 
 }  // namespace holdfast::gpt_train

@@ -10,8 +10,8 @@ inline constexpr int attention_tile = 64;    // queries, and keys, of a tile
 inline constexpr int attention_block = 128;  // threads
 inline constexpr int attention_stages = 3;   // tiles that are under way or in use
 
-// Of queries, keys and values, or of their gradients: row n of each begins n pitch behind the
-// first, head by head. Query head h R + r reads head h of keys and values.
+// Queries, keys and values, or their gradients: row n of each begins n pitch behind the first, head
+// by head. Query head h R + r reads head h of keys and values.
 template <class T>
 struct Heads {
   T* q = nullptr;
@@ -20,7 +20,8 @@ struct Heads {
   int pitch = 0;  // a multiple of eight
 };
 
-// Of the segments in a tile of a row: tiles whose ranges are apart have no pair that sees another.
+// The range of the segments in a tile of a row: tiles whose ranges are apart have no pair that sees
+// another.
 struct SegmentRange {
   int low = 0, high = 0;
 };

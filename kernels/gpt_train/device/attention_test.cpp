@@ -108,7 +108,7 @@ TEST_P(AttentionKernelsOf, KeepsItsNumbersInRegisters) {
   }
 }
 
-// Of one kernel, from its name to its end.
+// The PTX of one kernel, from its name to its end.
 std::string ptx_of(const Compiled& program, const Function& function) {
   const auto begin = program.ptx.find(".entry " + function.name);
   return program.ptx.substr(begin, program.ptx.find("\n}", begin) - begin);

@@ -18,7 +18,7 @@ namespace holdfast::gpt_train {
 template <class Model>
 class DeviceSteps : public Computation {
  public:
-  // Of what does not train, input number s is the batch of step s.
+  // Input number s is the batch of step s, for units that do not train.
   void start_again(int input) override {
     step_ = 0;
     feed_.forget();
@@ -30,6 +30,7 @@ class DeviceSteps : public Computation {
   std::vector<double> result() override {
     device_.synchronize();
     if (!device_.executes()) return {};  // a gigabyte of zeros tells nothing
+    feed_.check_losses();
     std::vector<double> told;
     if (problem_.trains()) told.push_back(double(step_));
     if (problem_.has_head()) {

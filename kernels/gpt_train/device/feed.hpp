@@ -77,9 +77,11 @@ class Feed {
   }
   double* sums() const { return sums_.data(); }
 
-  // The batch of a step, and the rates of its update. What an earlier step's loss was is known when
-  // its slot is free again.
+  // The batch of a step, and the rates of its update. An earlier step's loss is looked at as soon
+  // as that step is over, at the latest when its slot is needed again.
   void send(std::int64_t step) {
+    if (const Slot& before = slot_of(step + 1); before.tells && device_.reached(*before.over))
+      refuse_no_number(before);
     const bool ahead = worker_ && worker_->runs();
     // Once the batch before has arrived, which it does when the step before that one is over, the
     // worker may write the next one there.
@@ -98,7 +100,7 @@ class Feed {
   }
   // The rates alone.
   void send_rates(std::int64_t step) { upload(free_slot(step), sizeof(Schedule)); }
-  // Of the step that was sent last, once all of it is on its way.
+  // Downloads the loss of the step that was sent last, once all of it is on its way.
   void fetch_loss() {
     device_.download_later(sent_->loss->data(), sums_.data(), loss_bytes, Lane::main);
     sent_->tells = true;
@@ -108,10 +110,17 @@ class Feed {
   struct Loss {
     double mean = 0, deviation = 0, objective = 0;
   };
-  // Of the step that was sent last, once the device has done it.
+  // The loss of the step that was sent last, once the device has done it.
   Loss newest_loss() const {
     const std::vector<double> told = sums_.to_host();
     return {told[0], told[1], told[0] * std::sqrt(double(sent_->count))};
+  }
+  // Looks at the losses that nobody has seen, the earlier step's first; once the device has done
+  // all that was sent.
+  void check_losses() {
+    if (!sent_) return;
+    refuse_no_number(slot_of(sent_->step + 1));
+    refuse_no_number(*sent_);
   }
   // From here on steps are counted anew, and the loss of what ran before concerns nobody.
   void forget() {
@@ -150,12 +159,18 @@ class Feed {
     std::copy(here.batch.documents.begin(), here.batch.documents.end(), ints + n_);
     sort_by_token({ints, n_}, options_.shape.vocabulary, {ints + 2 * n_, n_});
   }
-  Slot& free_slot(std::int64_t step) {
-    Slot& slot = slots_[static_cast<std::size_t>(step) % slots_.size()];
-    if (slot.over->recorded_on && !device_.reached(*slot.over)) device_.keep_pace(*slot.over);
+  Slot& slot_of(std::int64_t step) {
+    return slots_[static_cast<std::size_t>(step) % slots_.size()];
+  }
+  void refuse_no_number(const Slot& slot) const {
     if (slot.tells && device_.executes() &&
         !std::isfinite(*reinterpret_cast<const double*>(slot.loss->data())))
       throw Error(Fault::device, text("Loss is NaN, stopping training at step ", slot.step));
+  }
+  Slot& free_slot(std::int64_t step) {
+    Slot& slot = slot_of(step);
+    if (slot.over->recorded_on && !device_.reached(*slot.over)) device_.keep_pace(*slot.over);
+    refuse_no_number(slot);
     slot.tells = false;
     slot.step = step;
     return slot;

@@ -48,7 +48,8 @@ class DeviceModel {
     if (update_) update_->clear();
     if (problem_.unit == Unit::update) tensors_.draw_gradients(kernels_);
   }
-  // Of isolated stages, with a batch in place: x = E[tok], and for attention q, k and v of it.
+  // The stream of isolated stages, with a batch in place: x = E[tok], and for attention q, k and v
+  // of it.
   void draw_stream() {
     const Tensor e = tensors_of(s_).front();
     const bool bench = problem_.options.start == Start::bench;
@@ -199,7 +200,7 @@ class DeviceModel {
     kernels_.normalise(row_shape(n_), x, tensors_.copy(kind, l), static_cast<int>(n_), s_.width,
                        epsilon, at(places_.y), inverse);
   }
-  // Of dy, added to dx or written there; y anew unless it is null.
+  // The way back of a norm, from dy: added to dx or written there; y anew unless it is null.
   void norm_backward(const Bf16* x, Kind kind, int l, const float* inverse, bool adds, Bf16* y) {
     const auto parts = static_cast<unsigned>(back_parts(n_));
     kernels_.norm_backward({.grid = {parts}, .block = {norm_threads}}, x, tensors_.copy(kind, l),

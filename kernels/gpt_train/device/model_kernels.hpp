@@ -37,7 +37,7 @@ struct ModelKernels : KernelList {
                                                           KernelKind::scatter};
 };
 
-// Of kernels that have a row for each warp, and of those that go over numbers.
+// The shapes of kernels that have a row for each warp, and of those that go over numbers.
 inline LaunchShape row_shape(std::int64_t rows) {
   return {.grid = {blocks(rows, row_block / 32)}, .block = {row_block}};
 }

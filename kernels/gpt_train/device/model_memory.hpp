@@ -34,7 +34,7 @@ class ModelMemory {
     return at(places.inverses) + 2 * held_layers(problem_) * s_.tokens();
   }
 
-  // Of a unit, but for gradients of tensors.
+  // Appends a unit's result, but for gradients of tensors.
   void tell(std::vector<double>& to) const {
     if (problem_.unit == Unit::forward)
       for (const float loss : losses.to_host()) to.push_back(loss);

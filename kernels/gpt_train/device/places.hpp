@@ -60,7 +60,7 @@ struct Activations {
     const bool attention_back = attention_goes_back(p);
     x = narrow(true, (layers ? held + 1 : p.has_attention() || p.unit == Unit::lm_head) * n * d);
     x1 = narrow(layers, held * n * d);
-    // Of attention alone its inputs stay as they are: what is rotated lies behind them.
+    // The inputs of attention alone stay as they are: what is rotated lies behind them.
     qkv = narrow(true, (p.has_attention() ? 2 : held) * n * wide);
     o = narrow(true, attentions * n * s.query_width());
     log_sums = exact(true, attentions * n * s.heads());

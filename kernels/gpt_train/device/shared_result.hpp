@@ -10,7 +10,7 @@
 
 namespace holdfast::gpt_train {
 
-// Of n rows.
+// Appends a result of n rows.
 inline void tell(Device& device, const SharedResult<Bf16>& result, std::int64_t n,
                  std::vector<double>& to) {
   for (const auto& [rows, pitch, first, width] : result) {

@@ -54,7 +54,7 @@ class DeviceTensors {
     return matrix_gradients_->data() + places_[at(kind, layer)].offset;
   }
 
-  // Of an optimiser: all of one sort.
+  // An optimiser's numbers, all of one sort.
   float* masters(bool of_matrices) const { return master_->data() + (of_matrices ? others_ : 0); }
   Bf16* copies(bool of_matrices) const { return copy_->data() + (of_matrices ? others_ : 0); }
   const float* gradients() const { return gradients_->data(); }
@@ -95,7 +95,7 @@ class DeviceTensors {
           master_ ? master_->data() + whole(k) : nullptr, copy_->data() + whole(k));
     }
   }
-  // Of an isolated update.
+  // The gradients of an isolated update.
   void draw_gradients(const ModelKernels& kernels) const {
     for (std::size_t k = 0; k < tensors_.size(); ++k) {
       const Drawing what = {91000 + tensors_[k].stream, std::uint64_t(tensors_[k].first), 0, 1e-3};

@@ -78,9 +78,9 @@ void multiply_by_itself(Blas& blas, int m, int depth, int batch, double alpha, c
   });
 }
 
-// Of matrices [m, q] one after the other: x and next change places. With A = x x^T, a + b A + c A^2
-// = c (A + b / 2c)^2 + a - b^2 / 4c: three products, two of which are symmetric, and two diagonals,
-// no pass over anything else.
+// The iteration on matrices [m, q] one after the other: x and next change places. With A = x x^T
+// its factor a + b A + c A^2 is c (A + b / 2c)^2 + a - b^2 / 4c: three products, two of which are
+// symmetric, and two diagonals, no pass over anything else.
 template <class T>
 void make_orthogonal(Blas& blas, int m, int q, int batch, T*& x, T*& next, T* gram, T* factor) {
   const auto [a, b, c] = newton_schulz;

@@ -61,7 +61,7 @@ enum class Part {
   depth_from_row   // the left operand is the triangle, transposed
 };
 
-// Of columns that begin with number `column` of the product.
+// The product's columns from number `column` on.
 template <class T, int wide>
 void column_product(const Left<T>& a, int rows, int depth, const T* b, int pitch_b, T* c,
                     int pitch_c, bool add, Part part, int column) {

@@ -17,7 +17,7 @@ void append(Values& to, const Values& what) {
 void append(Values& to, const Loss& loss) {
   to.insert(to.end(), {loss.mean, loss.deviation, loss.objective});
 }
-// Of a unit that reads a part of the tensors, that part.
+// Appends the part of the tensors that a unit reads.
 void append(Values& to, Unit unit, const Shape& shape, const Tensors& all) {
   std::size_t k = 0;
   const std::vector<Tensor> part = tensors_of(unit, shape), tensors = tensors_of(shape);

@@ -28,8 +28,8 @@ double distance(const std::vector<std::size_t>& fields, const std::vector<double
 double distance_of_rows(Unit unit, const Options& options, const std::vector<double>& found,
                         const std::vector<double>& expected);
 
-// Of a unit that trains, the worst tensor's difference by how far it is expected to have moved from
-// where it was drawn.
+// The worst tensor's difference, of a unit that trains, by how far it is expected to have moved
+// from where it was drawn.
 double distance_of_movement(const Options& options, const std::vector<double>& found,
                             const std::vector<double>& expected);
 

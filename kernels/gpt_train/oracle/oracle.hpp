@@ -61,7 +61,7 @@ Pass forward_backward(const Shape& shape, const Tensors& p, const Batch& batch);
 
 Values newton_schulz(Values x, int rows, int columns);
 
-// Of a matrix, the greatest first.
+// A matrix's singular values, the greatest first.
 Values singular_values(Values x, int rows, int columns);
 
 // The optimiser's state; a tensor's moments lie beside each other.

@@ -88,6 +88,15 @@ TEST(GptOracle, ThreeUpdatesOfMicroArePublished) {
   }
 }
 
+TEST(GptOracle, HasThePublishedObjectivesOfTiny) {
+  for (const bool documents : {false, true}) {
+    const Options tiny = {.documents = documents};
+    const Pass pass =
+        forward_backward(tiny.shape, parameters(tiny.shape, Start::bench), batch_of(tiny, 0));
+    expect_relative(pass.loss.objective, golden::tiny_objectives[documents], 1e-10, "objective");
+  }
+}
+
 TEST(GptOracle, TheOrthogonalPartOfASmallMatrixIsPublished) {
   Values x(12 * 20);
   for (std::size_t k = 0; k < x.size(); ++k) x[k] = near_normal(99, k, 7);
@@ -99,7 +108,6 @@ TEST(GptOracle, TheOrthogonalPartOfASmallMatrixIsPublished) {
   EXPECT_EQ(norm(newton_schulz(Values(240), 12, 20)), 0);
 }
 
-// Twelve entries of every tensor, spread over it, each moved by 1e-5 to either side.
 // Fields of two numbers, whose lengths are 5 and 10.
 TEST(GptOracle, SeesEachFieldByItsOwnLength) {
   const std::vector<double> expected = {3, 4, 6, 8};
@@ -115,7 +123,8 @@ TEST(GptOracle, SeesEachFieldByItsOwnLength) {
   EXPECT_EQ(oracle::distance({2, 2}, {3, 4, 6}, expected), INFINITY);
 }
 
-// Of what comes back through queries, keys and values: the row of the largest number, turned round.
+// In what comes back through queries, keys and values the row of the largest number is turned
+// round.
 TEST(GptOracle, SeesARowOfEachFieldThatHasRows) {
   const std::vector<double> expected = answer(Unit::attention_backward, micro, 1);
   const Shape& s = micro.shape;
@@ -136,6 +145,7 @@ TEST(GptOracle, SeesARowOfEachFieldThatHasRows) {
   }
 }
 
+// Twelve entries of every tensor, spread over it, each moved by 1e-5 to either side.
 TEST(GptOracle, GradientsAreWhatDifferencesSay) {
   const Tensors at = parameters(micro.shape, Start::bench);
   const Tensors gradients = first_pass().gradients;

@@ -46,7 +46,7 @@ inline int moments_of(Role role, Optimizer optimizer) {
   return role == Role::norm ? 1 : role == Role::matrix ? moments_of(optimizer) : 2;
 }
 
-// Of one step: number 1, 2, ..
+// The rates of one step: number 1, 2, ..
 struct Rates {
   Adam embedding = {}, head = {}, matrix = {};
   Lion norm = {};
@@ -56,7 +56,7 @@ struct Rates {
 
 Rates rates_of(const Options& options, double learning_rate, double warm, std::int64_t number);
 
-// Of the step with so many before it.
+// The rates of the step with so many before it.
 Rates rates_of(const Options& options, std::int64_t before);
 
 // How much more a matrix with more outputs than inputs is moved.

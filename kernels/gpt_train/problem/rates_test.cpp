@@ -20,7 +20,7 @@ TEST(GptRates, WeightsOfTimescalesArePublished) {
   expect(Optimizer::multiscale, {0.87416503, 0.21595315, 0.05382971}, 5e-9);
 }
 
-// Of 256 tokens a step.
+// A step trains 256 tokens.
 TEST(GptRates, WarmUpEndsWhereAllOfItsTokensAreTrained) {
   const Options options = {
       .optimizer = Optimizer::multiscale, .learning_rate = 0.02, .warm_tokens = 2560};

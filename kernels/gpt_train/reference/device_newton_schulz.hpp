@@ -17,7 +17,7 @@ class DevicePlainNewtonSchulz {
  public:
   static constexpr unsigned most_parts = 256;  // of a sum of squares
 
-  // Of numbers: two matrices of `largest`, three squares of `square`, sums.
+  // The numbers that are held: two matrices of `largest`, three squares of `square`, sums.
   static std::int64_t numbers(std::int64_t largest, std::int64_t square) {
     return 2 * largest + 3 * square + most_parts + 4;
   }

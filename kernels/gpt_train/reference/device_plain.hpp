@@ -55,7 +55,8 @@ class DevicePlain {
     if (update_) update_->clear();
     if (problem_.unit == Unit::update) tensors_.draw_gradients(shared_);
   }
-  // Of isolated stages, with a batch in place: x = E[tok], and for attention q, k and v of it.
+  // The stream of isolated stages, with a batch in place: x = E[tok], and for attention q, k and v
+  // of it.
   void draw_stream() {
     const Tensor e = tensors_of(s_).front();
     const bool bench = problem_.options.start == Start::bench;
@@ -195,11 +196,11 @@ class DevicePlain {
   void norm(const Bf16* x, Kind kind, int l, Bf16* y) {
     norm_.forward(x, tensors_.copy(kind, l), y);
   }
-  // Of dy: dx += or =, dg.
+  // The way back of a norm, from dy: dx += or =, dg.
   void norm_backward(const Bf16* x, Kind kind, int l, bool adds) {
     norm_.backward(x, tensors_.copy(kind, l), adds, tensors_.gradient(kind, l));
   }
-  // Of out = in w, with w [k, n]: its gradient, and that of in.
+  // The way back of out = in w, with w [k, n]: the gradients of w and of in.
   void back(int n, int k, const Bf16* in, Kind kind, int l, const Bf16* d_out, Bf16* d_in) {
     products_.transposed(k, n, n_, in, d_out, tensors_.matrix_gradient(kind, l));
     products_.by_transposed(n_, k, n, d_out, tensors_.copy(kind, l), d_in);

@@ -12,8 +12,8 @@
 
 namespace holdfast::gpt_train {
 
-// Of all tokens: [n, d], but u, a, silu, h and their gradients [n, I], and d_o [n, Da]. `other` is
-// also a norm's intermediate result. What a unit does not need is null.
+// Results of operations on all tokens: [n, d], but u, a, silu, h and their gradients [n, I], and
+// d_o [n, Da]. `other` is also a norm's intermediate result. What a unit does not need is null.
 class DeviceResults {
  public:
   DeviceResults(Backend& backend, const Problem& problem)

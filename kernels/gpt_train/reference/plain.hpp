@@ -188,7 +188,7 @@ class Plain {
     plain::scale_rows(x, r, n_, s_.width, y);
     plain::scale_columns(y, parameters_.of(kind, l), n_, s_.width, y);
   }
-  // Of dy: dx += or =, dg.
+  // The way back of a norm, from dy: dx += or =, dg.
   void norm_backward(const T* x, Kind kind, int l, bool add) {
     const int d = s_.width;
     T *r = inverses_.data(), *mean = r + n_;
@@ -226,7 +226,7 @@ class Plain {
     plain::add(at_.x1, at_.added, n_ * d, out);
   }
 
-  // Of out = in w, with w [k, n]: its gradient, and that of in.
+  // The way back of out = in w, with w [k, n]: the gradients of w and of in.
   void back(int n, int k, const T* in, Kind kind, int l, const T* d_out, T* d_in) {
     product_.transposed(k, n, n_, in, d_out, gradients_.of(kind, l));
     product_.by_transposed(n_, k, n, d_out, parameters_.of(kind, l), d_in);

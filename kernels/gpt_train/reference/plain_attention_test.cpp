@@ -55,7 +55,8 @@ struct PlainAttentionRun {
   Buffer<Bf16> d_o;
 };
 
-// Of all numbers, by Frobenius norms: the reference rounds scores, shares and slopes in memory.
+// The difference of all numbers, by Frobenius norms: the reference rounds scores, shares and slopes
+// in memory.
 double off(const Values& found, const Values& expected) {
   Values difference = found;
   for (std::size_t i = 0; i < found.size(); ++i) difference[i] -= expected[i];

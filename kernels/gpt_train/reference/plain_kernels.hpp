@@ -60,7 +60,7 @@ struct PlainKernels : KernelList {
   Listed<const Bf16*, long long, float, Bf16*> cap_slope{*this, "cap_slope"};
 };
 
-// Of gradients in f32 and in bf16.
+// A kernel for gradients in f32 and one for those in bf16.
 template <template <class> class Of>
 struct OfEither : Of<float>, Of<Bf16> {
   OfEither(KernelList& list, const char* name)

@@ -10,8 +10,8 @@
 
 namespace holdfast::gpt_train::HOLDFAST_ISA {
 
-// Of all tokens: [n, d], but u, a, silu, h and their gradients [n, I], and d_o [n, Da]. What a unit
-// does not need is null.
+// Results of operations on all tokens: [n, d], but u, a, silu, h and their gradients [n, I], and
+// d_o [n, Da]. What a unit does not need is null.
 template <class T>
 class PlainResults {
  public:

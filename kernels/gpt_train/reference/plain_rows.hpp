@@ -178,7 +178,7 @@ template <class T>
 void cap(const T* z, std::int64_t count, T* out) {
   each<T>(count, [=](std::int64_t k) { out[k] = T(logit_cap) * std::tanh(z[k] / T(logit_cap)); });
 }
-// Of capped logits [rows, v]: 0 where a position does not count.
+// The losses of capped logits [rows, v]: 0 where a position does not count.
 template <class T>
 void losses(const T* capped, std::int64_t rows, int v, const Targets& targets, T* out) {
   each_long<T>(rows, 8 * v, [=, &targets](std::int64_t row) {

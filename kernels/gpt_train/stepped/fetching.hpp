@@ -65,7 +65,7 @@ class FetchWorker {
   std::thread thread_;  // last: it uses all the others
 };
 
-// Of a host: batches in memory of their own.
+// The batches of a host, in memory of their own.
 class Batches {
  public:
   explicit Batches(const Options& options, bool ahead);

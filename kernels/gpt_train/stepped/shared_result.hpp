@@ -31,7 +31,7 @@ void spoil(Backend& backend, const SharedResult<T>& result, std::int64_t n) {
     holdfast::spoil(backend, part.rows, static_cast<std::size_t>(n * part.pitch) * sizeof(T));
 }
 
-// Of n rows in the memory of a host.
+// Appends a result of n rows in the memory of a host.
 template <class T>
 void tell(const SharedResult<T>& result, std::int64_t n, std::vector<double>& to) {
   for (const auto& [rows, pitch, first, width] : result)

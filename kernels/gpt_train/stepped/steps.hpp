@@ -19,7 +19,7 @@
 
 namespace holdfast::gpt_train {
 
-// Of the positions' losses l, in f64.
+// What is told of the positions' losses l, in f64.
 struct LossSums {
   double mean = 0, deviation = 0, objective = 0;
 };
@@ -46,7 +46,7 @@ class Steps : public Computation {
     start_again(0);
   }
 
-  // Of what does not train, input number s is the batch of step s.
+  // Input number s is the batch of step s, for units that do not train.
   void start_again(int input) override {
     step_ = 0;
     batches_.halt();

@@ -44,7 +44,7 @@ inline AttentionInput attention_input(const Shape& s, int pad_tail) {
   return in;
 }
 
-// Of a model whose inputs are `in`, through a device.
+// Attention's results on a device.
 struct AttentionOutput {
   Values o = {}, log_sums = {}, d_q = {}, d_k = {}, d_v = {};  // gradients of what is rotated
 };

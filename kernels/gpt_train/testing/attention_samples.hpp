@@ -17,7 +17,7 @@ struct Limits {
   double scale = 0.001;  // of all of one of them, whose roundings cancel
 };
 inline constexpr Limits limits;
-// Of a thousand columns, twice what the emulated device and an H200 gave, 0.0164.
+// Limits of a thousand columns: twice what the emulated device and an H200 gave, 0.0164.
 inline constexpr Limits limits_of_long{.d_q = 0.033};
 
 struct Sample {

@@ -178,7 +178,7 @@ TEST(DryGpt, AModelOfSixGigabytesTakesAHostLessThanTwoSeconds) {
   EXPECT_LT(seconds(), 2);
 }
 
-// Of logits no more than 2048 rows.
+// No more than 2048 rows of logits are held at once.
 TEST(DryGpt, HoldsTwoThousandRowsOfLogitsAndNoSquareOfColumns) {
   const DryRun run = dry(Unit::train_step, of(Model::llama3_150m));
   EXPECT_EQ(run.backend->ledger.peak_by_site().find("logits")->second, 2 * 2048 * 50432);

@@ -262,19 +262,34 @@ TEST(GptDevice, HoldsNoResultThatNoStepHasWritten) {
   expect_written_by_each_step(*emulated(), Variant::optimized, options);
 }
 
-// The loss of step 1 is known when its slot is asked for again, two steps later.
+// The loss of step 1 is known when its slot is asked for again, two steps later, and of a training
+// that ends before that, when its result is.
 TEST(GptDevice, ALossThatIsNoNumberStopsTheTrainingWithItsStep) {
   Options options = of(Model::tiny);
   options.shape = narrow;
   options.learning_rate = 1e30;
-  const auto backend = emulated();
-  const auto computation = make(Unit::train_step, *backend, Variant::optimized, options);
-  EXPECT_EQ(refusal_of(
-                [&] {
-                  for (int k = 0; k < 5; ++k) computation->step();
-                },
-                Fault::device),
-            "Loss is NaN, stopping training at step 1");
+  using emulation::CopyLane;
+  for (const CopyLane copies : {CopyLane::early, CopyLane::late})
+    for (const int steps : {2, 3, 5}) {
+      const auto backend = emulated({.copies = copies});
+      const auto computation = make(Unit::train_step, *backend, Variant::optimized, options);
+      const auto train = [&] {
+        for (int k = 0; k < steps; ++k) computation->step();
+        (void)computation->result();
+      };
+      EXPECT_EQ(refusal_of(train, Fault::device), "Loss is NaN, stopping training at step 1")
+          << steps;
+    }
+}
+
+TEST(GptDevice, WhatOtherProcessesLeaveNoRoomForIsRefusedBeforeAnythingIsHeld) {
+  constexpr std::int64_t all = 1'000'000'000, free = 1'000'000;
+  const auto backend = emulated({.memory_bytes = all, .foreign_bytes = all - free});
+  EXPECT_TRUE(
+      refusal_of([&] { (void)found(*backend, Unit::train_step, of(Model::tiny)); },
+                 Fault::out_of_memory)
+          .ends_with(text("), and ", free, " are free; choose a smaller batch, seq or model")));
+  EXPECT_EQ(backend->ledger.peak_bytes, 0);
 }
 
 TEST(GptFeed, SortsPositionsByTheirTokensAndKeepsTheOrderOfEach) {

@@ -96,6 +96,11 @@ class CudaDevice final : public Device {
   std::string name() const override { return name_; }
   bool executes() const override { return true; }
   std::optional<std::int64_t> memory_bytes() const override { return memory_bytes_; }
+  std::optional<std::int64_t> free_bytes() const override {
+    std::size_t free = 0, all = 0;
+    check(cudaMemGetInfo(&free, &all), "ask how much memory is free");
+    return static_cast<std::int64_t>(free);
+  }
 
   std::unique_ptr<DeviceTrace> open_trace(std::chrono::steady_clock::time_point start) override {
     return open_cupti_trace(start);

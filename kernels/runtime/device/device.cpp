@@ -55,6 +55,12 @@ Graph::Node called(std::string library) {
 
 }  // namespace
 
+std::optional<std::int64_t> Device::free_bytes() const {
+  const auto all = memory_bytes();
+  if (!all) return {};
+  return *all - ledger_->live_bytes;
+}
+
 std::unique_ptr<DeviceTrace> Device::open_trace(std::chrono::steady_clock::time_point) {
   return nullptr;
 }

@@ -50,6 +50,9 @@ class Device {
   virtual std::string name() const = 0;  // "NVIDIA H200", "dry sm_90"
   virtual bool executes() const = 0;     // false on a dry device
   virtual std::optional<std::int64_t> memory_bytes() const = 0;
+  // Memory that nobody holds, other processes either; where the device does not know, all of it but
+  // what is held here.
+  virtual std::optional<std::int64_t> free_bytes() const;
   const Architecture& architecture() const { return architecture_; }
 
   void* allocate(std::size_t bytes, std::string_view site);

@@ -47,11 +47,18 @@ class EmulatedDevice final : public Device {
       : Device(ledger, architecture),
         kernels_(std::move(kernels)),
         order_(emulation.order),
+        memory_bytes_(emulation.memory_bytes),
+        foreign_bytes_(emulation.foreign_bytes),
         lanes_(emulation.copies) {}
 
   std::string name() const override { return text("emulated sm_", architecture().sm); }
   bool executes() const override { return true; }
-  std::optional<std::int64_t> memory_bytes() const override { return {}; }
+  std::optional<std::int64_t> memory_bytes() const override { return memory_bytes_; }
+  std::optional<std::int64_t> free_bytes() const override {
+    const auto of_others_too = Device::free_bytes();
+    if (!of_others_too) return {};
+    return *of_others_too - foreign_bytes_;
+  }
 
   double time(const std::function<void()>& enqueue) override {
     const auto begin = std::chrono::steady_clock::now();
@@ -209,6 +216,8 @@ class EmulatedDevice final : public Device {
 
   EmulatedKernels kernels_;
   emulation::Order order_;
+  std::optional<std::int64_t> memory_bytes_;
+  std::int64_t foreign_bytes_;
   emulation::Lanes lanes_;
   std::map<const void*, Allocation, std::less<>> allocations_;
   std::unique_ptr<EmulatedGraph> recording_;

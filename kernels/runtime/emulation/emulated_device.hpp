@@ -4,9 +4,11 @@
 // counts are those of a GPU.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -65,6 +67,8 @@ struct Emulation {
       4;  // few, because each block of a cooperative grid takes a thread of the CPU
   emulation::Order order = emulation::Order::forward;
   emulation::CopyLane copies = emulation::CopyLane::late;
+  std::optional<std::int64_t> memory_bytes = {};  // that it tells of
+  std::int64_t foreign_bytes = 0;                 // of these, held by other processes
 };
 
 std::unique_ptr<Backend> make_emulated_backend(EmulatedKernels kernels, Emulation emulation = {});

@@ -45,11 +45,11 @@ void take_on_cpu(Row row, double* to) {
   for (int i = 0; i < row.count; ++i) to[i] = row.from[i];
 }
 
-std::unique_ptr<Backend> emulated() {
+std::unique_ptr<Backend> emulated(const Emulation& emulation = {}) {
   EmulatedKernels kernels;
   kernels.add("fill", &fill_on_cpu);
   kernels.add("take", &take_on_cpu);
-  return make_emulated_backend(std::move(kernels));
+  return make_emulated_backend(std::move(kernels), emulation);
 }
 
 TEST(MemoryLimit, IsObeyedByEveryBackend) {
@@ -63,6 +63,15 @@ TEST(MemoryLimit, IsObeyedByEveryBackend) {
     EXPECT_EQ(backend->ledger.live_bytes, 800);
     EXPECT_NO_THROW(Buffer<double>(*backend, 25, "fits"));
   }
+}
+
+TEST(FreeMemory, IsWhatNobodyHoldsHereOrElsewhere) {
+  const auto backend = emulated({.memory_bytes = 10'000, .foreign_bytes = 3000});
+  EXPECT_EQ(backend->device->free_bytes(), 7000);
+  const Buffer<double> held(*backend, 100, "held");
+  EXPECT_EQ(backend->device->free_bytes(), 6200);
+  for (const auto& endless : {open_backend("cuda-dry:sm_90"), emulated()})
+    EXPECT_EQ(endless->device->free_bytes(), std::nullopt) << endless->name;
 }
 
 // Also if more was held before, and released since.

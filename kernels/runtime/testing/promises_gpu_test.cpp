@@ -28,6 +28,15 @@ TEST_F(GpuPromises, ThereIsNoMoreMemoryThanThereIs) {
       *backend, static_cast<std::size_t>(backend->device->memory_bytes().value()));
 }
 
+TEST_F(GpuPromises, WhatIsHeldIsNotFree) {
+  constexpr std::int64_t bytes = 1 << 30;
+  const Device& device = *backend->device;
+  const std::int64_t before = device.free_bytes().value();
+  EXPECT_LT(before, device.memory_bytes().value());
+  const Buffer<char> held(*backend, bytes, "held");
+  EXPECT_LE(device.free_bytes().value(), before - bytes);
+}
+
 TEST_F(GpuPromises, AllBlocksOfACooperativeLaunchMeet) {
   promises::meetings(*backend);
 }
