@@ -17,7 +17,7 @@ SHOW = ["sh", "-c", "echo on ${CUDA_VISIBLE_DEVICES-whatever is there}"]
 DRIVER = """
 extern "C" {
 int cuInit(unsigned) { return 0; }
-int cuDriverGetVersion(int* version) { return *version = 13000, 0; }
+int cuDriverGetVersion(int* version) { return *version = CUDA, 0; }
 int cuDeviceGetCount(int* count) { return *count = 2, 0; }
 int cuDeviceGet(int* device, int ordinal) { return *device = ordinal, 0; }
 int cuDeviceGetName(char* name, int, int) { return name[0] = 'G', name[1] = 0; }
@@ -76,12 +76,13 @@ def on_gpu(given: dict[str, str], visible: str | None) -> subprocess.CompletedPr
     return subprocess.run([ON_GPU, *SHOW], env=environment, capture_output=True, text=True, check=False)
 
 
-def driver_of_two_gpus(folder: Path) -> Path:
+def driver_of_two_gpus(folder: Path, cuda: int = 13000) -> Path:
     """What `holdfast doctor` asks of NVIDIA's, as a library of its name."""
     cache = (BUILD / "CMakeCache.txt").read_text("utf-8")
     compiler = next(line.partition("=")[2] for line in cache.splitlines() if line.startswith("CMAKE_CXX_COMPILER:"))
     (folder / "driver.cpp").write_text(DRIVER, "utf-8")
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", folder / "libcuda.so.1", folder / "driver.cpp"], check=True)
+    subprocess.run([compiler, "-shared", "-fPIC", f"-DCUDA={cuda}", "-o", folder / "libcuda.so.1", folder / "driver.cpp"],
+                   check=True)
     return folder
 
 
@@ -105,3 +106,20 @@ def test_ctest_gives_the_gpus_that_doctor_wrote(tmp_path: Path) -> None:
         return ran.returncode == 0
 
     assert [passes(name) for name in ("one", "both", "more")] == [True, True, False]
+
+
+@pytest.mark.parametrize(("cuda", "serves", "codes"), [(12090, False, [3, 77]), (13000, True, [0, 3])])
+def test_gpus_of_a_driver_that_is_too_old_are_none_to_use(tmp_path: Path, cuda: int, serves: bool, codes: list[int]) -> None:
+    holdfast = BUILD / "bin" / "holdfast"
+    if not holdfast.exists():
+        pytest.skip(f"{holdfast} is not built")
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(driver_of_two_gpus(tmp_path, cuda)), "HOLDFAST_REQUIRE": "cuda"}
+    (tmp_path / "results").mkdir()
+    unmeasured = ["check", tmp_path / "results", "--only=cubed_sphere_swe", "--device=cuda", "--baselines=baselines"]
+    doctor, check = (subprocess.run([holdfast, *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+                     for words in (["doctor"], unmeasured))
+    if "cuda-dry" not in doctor.stdout.partition("\ndevices:")[2]:
+        pytest.skip("this machine has no CUDA toolkit")
+    assert [doctor.returncode, check.returncode] == codes, doctor.stdout + check.stderr
+    told = f"the driver serves CUDA {cuda // 1000}.{cuda % 1000 // 10}, and this build needs 13: install NVIDIA's driver 580 or newer"
+    assert (told in doctor.stdout, told in check.stderr) == (not serves, not serves)

@@ -290,6 +290,40 @@ step gate_2 cuda-dry:sm_90 no run
 expect 3 '^asked: check ' "what could not be measured is told, though what follows it is well"
 step dry_equals_real cuda-dry:sm_90 no
 expect 0 "^asked: diff $place/asked/dry_equals_real/real $place/asked/dry_equals_real/dry\$" "the device is compared with a dry one"
+
+# ---- a GPU that is not the dry device's ----
+
+cat > "$place/python/holdfast" << 'END'
+#!/bin/sh
+case "$1" in
+  list) [ "$sm" != sm_103 ] || { echo "there is no such architecture" >&2; exit 2; } ;;
+  diff) echo "$difference"; exit 1 ;;
+  run)
+    sms=$multiprocessors
+    for argument; do
+      case "$argument" in --out=*) out=${argument#*=} ;; --device=cuda-dry:*) sms=132 ;; esac
+    done
+    mkdir -p "$out/class"
+    printf '{"sm": "%s", "sms": %s}\n' "$sm" "$sms" > "$out/class/suite.json" ;;
+esac
+END
+of_gpu() {  # ARCHITECTURE MULTIPROCESSORS DIFFERENCE
+  sm=$1 multiprocessors=$2 difference=$3 step dry_equals_real cuda no
+}
+differs='  differs  a/case  optimized  peak_bytes  2 -> 3'
+of_gpu sm_90 114 "$differs"
+expect 0 'this GPU has 114 multiprocessors, the dry device 132: what is sized by them differs$' "a smaller GPU is no defect"
+grep -qx "$differs" "$place/asked/dry_equals_real/differences.txt" || fail "what differs on a smaller GPU is not kept"
+of_gpu sm_90 132 "$differs"
+expect 1 ' 1 counts or code metrics differ' "a difference on a GPU of the dry device's size is a defect"
+! grep -q multiprocessors "$place/said" || fail "a GPU of the dry device's size is told to be of another"
+of_gpu sm_90 114 '  only in the first   a/case'
+expect 1 ' 1 cases or suites are on one side alone' "a case that is on one side alone has nothing to do with size"
+of_gpu sm_90 114 '  no result           a/case'
+expect 1 'against cuda-dry:sm_90' "nor has one without a right result"
+of_gpu sm_103 114 "$differs"
+expect 77 '^cuda-dry has no sm_103, so there is nothing to compare this GPU with$' "an architecture that is not dry is skipped"
+
 rm -rf tests
 mkdir tests
 printf '#!/bin/sh\nexit 1\n' > tests/a_test

@@ -119,8 +119,14 @@ find "$results" -mindepth 1 -maxdepth 1 ! -name .history -exec rm -rf {} +
 for device in "${devices[@]}"; do
   counting=()
   if [ "$device" = host ]; then counting=(--count-instructions-if-possible); fi
+  ended=0
   "$holdfast" run "${suites[@]}" --device="$device" --bin-dir="$build/bin" --beside="$tree/build/release" \
-    "${counting[@]}" --out="$results" "$@"
+    "${counting[@]}" --out="$results" "$@" || ended=$?
+  if [ "$device $ended" = "cuda 77" ]; then
+    echo "compare: the GPU cannot be used (see above), so the host alone is judged" >&2
+  elif [ $ended -ne 0 ]; then
+    exit $ended
+  fi
 done
 status=0
 "$holdfast" check "$results" --confirm="$tree/build/release" --lists="$build/bin" --baselines=baselines \

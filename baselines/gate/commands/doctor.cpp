@@ -276,7 +276,7 @@ int doctor(const Options& options) {
   for (const Finding& finding : findings) print(finding);
 
   const std::vector<std::string> devices =
-      usable_devices(findings.front().health == Health::ok, installed.dry, !gpu.gpus.empty());
+      usable_devices(findings.front().health == Health::ok, installed.dry, gpu.problem.empty());
   std::cout << "\ndevices:";
   for (const std::string& device : devices) std::cout << ' ' << device;
   std::cout << (devices.empty() ? " none" : "") << "\na run here is compared with "

@@ -8,6 +8,10 @@
 namespace holdfast::gate {
 namespace {
 
+// The CUDA that the suites are linked with, and the first driver that serves it: an older one finds
+// its GPUs, but CUDA's libraries refuse it.
+constexpr int oldest_cuda = 13, oldest_driver = 580;
+
 // The driver's C interface, as far as it is asked here; a status of 0 is success.
 class Driver {
  public:
@@ -66,7 +70,11 @@ GpuDriver ask_gpu_driver() {
                 static_cast<int>(sizeof place), device);
     answer.places.emplace_back(place);
   }
-  if (answer.gpus.empty()) answer.problem = "the driver knows no GPU";
+  if (answer.gpus.empty())
+    answer.problem = "the driver knows no GPU";
+  else if (!answer.version.empty() && version < oldest_cuda * 1000)
+    answer.problem = text("the driver serves CUDA ", answer.version, ", and this build needs ",
+                          oldest_cuda, ": install NVIDIA's driver ", oldest_driver, " or newer");
   return answer;
 }
 

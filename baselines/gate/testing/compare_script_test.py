@@ -146,6 +146,24 @@ def test_what_the_machine_leaves_undecided_fails_unless_somebody_says_otherwise(
     assert "--count-instructions-if-possible" in measured
 
 
+@pytest.mark.parametrize(("device", "ends", "code"), [("cuda", 77, 4), ("cuda", 3, 3), ("host", 77, 77)])
+def test_a_gpu_that_cannot_be_used_costs_the_host_no_verdict(
+    tree: Path, tmp_path_factory: pytest.TempPathFactory, device: str, ends: int, code: int
+) -> None:
+    lister = tmp_path_factory.mktemp("bin") / "nvidia-smi"
+    lister.write_text("#!/bin/sh\n")
+    lister.chmod(0o755)
+    (tree / "note").write_text("changed")
+    build(tree)
+    command = tree / "build/release/bin/holdfast"
+    command.write_text(f'#!/bin/sh\necho "$@" >> build/asked\ncase "$*" in *--device={device}\\ *) exit {ends} ;; check*) exit 4 ;; esac\n')
+    found = run(tree, "cmake/ci/compare.sh", "build/release", PATH=f"{lister.parent}:{os.environ['PATH']}")
+    assert found.returncode == code, found.stdout + found.stderr
+    judged = [line for line in (tree / "build/asked").read_text().splitlines() if line.startswith("check ")]
+    assert len(judged) == (code == 4)
+    assert ("compare: the GPU cannot be used (see above), so the host alone is judged\n" in found.stderr) is (code == 4)
+
+
 def test_what_somebody_edits_in_the_base_is_no_part_of_it(tree: Path) -> None:
     (tree / "note").write_text("changed")
     assert compare(tree).returncode == 0

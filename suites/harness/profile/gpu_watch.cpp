@@ -70,7 +70,8 @@ RunQuality GpuWatch::quality() {
   if (slowed_ > most_slowed * samples_) {
     quality.throttled = true;
     quality.reasons.push_back(
-        text("the GPU was slowed down by heat, power or a fault in ", of_samples(slowed_)));
+        text("the GPU was slowed down by heat, power or a fault in ", of_samples(slowed_),
+             "; hold it to a clock that it keeps: sudo nvidia-smi --lock-gpu-clocks=MHZ"));
   }
   if (shared_ > 0)
     quality.reasons.push_back(text("other processes computed on the GPU in ", of_samples(shared_)));

@@ -8,6 +8,7 @@
 namespace holdfast {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -34,7 +35,8 @@ TEST(GpuWatch, AnUndisturbedGpuIsValidAndTellsItsClocks) {
 TEST(GpuWatch, AThrottledGpuIsInvalid) {
   const RunQuality seen = quality("throttled");
   EXPECT_EQ(seen.throttled, true);
-  EXPECT_THAT(seen.reasons, ElementsAre(HasSubstr("slowed down by heat, power or a fault")));
+  EXPECT_THAT(seen.reasons, ElementsAre(AllOf(HasSubstr("slowed down by heat, power or a fault"),
+                                              HasSubstr("sudo nvidia-smi --lock-gpu-clocks="))));
 }
 
 TEST(GpuWatch, ASharedGpuIsInvalid) {
