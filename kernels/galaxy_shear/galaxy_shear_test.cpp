@@ -25,7 +25,7 @@ namespace {
 constexpr Variant variants[] = {Variant::reference, Variant::optimized};
 constexpr Precision precisions[] = {Precision::f64, Precision::f32};
 
-// Sites that a step of a galaxy alone, or of a scene, writes anew.
+// Sites that each step of a single galaxy or of a scene writes anew.
 const std::set<std::string> between_stages = {"workspaces", "shapes", "rows", "columns"};
 
 struct OnHost : testing::Test {
@@ -64,7 +64,8 @@ TEST_F(GalaxyShearOnHost, TablesOpticsAsTheOracleDoes) {
   for (const Variant variant : variants) expect_table(*backend, variant);
 }
 
-// Near the axes of the finest plane, where a Moffat's sum has the most terms, and at its corner.
+// Near the axes of the finest plane, where a Moffat profile's sum has the most terms, and its
+// corner.
 TEST_F(GalaxyShearOnHost, TablesTheFinestPlaneOfAnyProfile) {
   for (const double beta : {1.15, 3.1, 4.765}) {
     const Options options = {.fft = 1024, .image = 8, .psf = Psf::moffat, .beta = beta};
@@ -85,8 +86,8 @@ TEST_F(GalaxyShearOnHost, BeginsAgainWithAnotherInput) {
       expect_turns(*backend, variant, unit);
 }
 
-// Whatever a step before left between its stages is no part of the next, though nothing has
-// changed: finite numbers, because what lies beyond a row is read and multiplied by nothing.
+// Leftovers of the step before must not enter the next, even if the input is the same. They are
+// finite here, because memory beyond a row is read and multiplied by zero.
 TEST_F(GalaxyShearOnHost, EachStepFormsAnewAllThatLiesBetweenItsStages) {
   for (const Unit unit : {Unit::render, Unit::render_grad, Unit::forward, Unit::svi_step, Unit::map,
                           Unit::vi_step, Unit::hmc_sample, Unit::scene_step}) {
@@ -133,7 +134,7 @@ TEST_F(GalaxyShearOnHost, FitsThePublishedSceneAndOthersAsTheOracleDoes) {
   }
 }
 
-// Through two steps, one that fails, and one after it.
+// Two steps, one that fails, and one after it.
 TEST(GalaxyShearScenes, LatentsThatMoveOneByOneMoveAsTheirWholeStateDoes) {
   const SceneModel model = scene_model_of(scene_of({.fft = 64, .image = 48, .objects = 3}));
   const double start[8] = {4.1, -0.1, 0.05, 0.02, 0.1, -0.05};
@@ -192,7 +193,7 @@ TEST_F(GalaxyShearOnHost, WhatIsChainedBeginsAgainWhereItBegan) {
     }
 }
 
-// What the walk of u follows is the slope of its own loss.
+// A walk in u must follow the slope of its own loss.
 TEST_F(GalaxyShearOnHost, TheLossOfAWalkHasTheSlopesThatDifferencesFind) {
   const golden::Golden t = golden::t_gaussian();
   const std::vector<double> data = golden::data(t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes that a computation holds, by the sizes of what it needs. README.md has the terms.
+// The bytes that a computation holds, from the sizes of its arrays. README.md has the terms.
 #include <algorithm>
 
 #include "galaxy_shear/device/sizes.hpp"
@@ -16,8 +16,8 @@ bool fits(Unit unit) {
   return unit == Unit::forward || unit == Unit::svi_step || unit == Unit::map;
 }
 
-// What goes in and comes out, in either variant; `spare` numbers behind arrays that are read whole
-// vectors at a time.
+// Inputs and results of either variant; `spare`: padding, in numbers, of arrays that are read in
+// whole vectors.
 std::int64_t data_bytes(Unit unit, const Options& options, std::int64_t value, std::int64_t spare) {
   const std::int64_t batch = options.batch;
   const std::int64_t pixels = std::int64_t{options.image} * options.image;
@@ -30,7 +30,7 @@ std::int64_t data_bytes(Unit unit, const Options& options, std::int64_t value, s
   if (unit == Unit::render) return 64 * batch + value * batch * pixels;
   if (unit == Unit::render_grad) return 136 * batch + value * (pixels + spare);
   const auto state = static_cast<std::int64_t>(sizeof(FitState));
-  // Where a fit begins anew; on a device one kernel takes it for chained steps as well.
+  // The starts of restarting fits; on a device one kernel takes them for chained steps as well.
   const std::int64_t starts = unit == Unit::map || (!spare && unit == Unit::svi_step) ? 64 : 0;
   return value * (batch * pixels + spare) + batch * (starts + state + 8 * steps);
 }
@@ -40,7 +40,7 @@ std::int64_t optics_count(const Options& options) {
   return options.psf == Psf::gaussian ? columns : columns * columns;
 }
 
-// Numbers of the arrays of host/plan.hpp.
+// Sizes of the arrays of host/plan.hpp, in numbers.
 struct HostSizes {
   HostSizes(const Options& options, std::int64_t value)
       : lanes((host_limits().isa == "x86-64-v4" ? 64 : 32) / value) {
@@ -55,7 +55,7 @@ struct HostSizes {
   std::int64_t lanes, groups, teams, plane, signal, border;
 };
 
-// Workspaces of so many threads: two planes of rows, four signals, eight borders.
+// Workspaces of all threads: two planes of rows, four signals, eight borders.
 std::int64_t host_bytes(Unit unit, const Options& options, std::int64_t value) {
   const HostSizes size(options, value);
   const std::int64_t workspace = 2 * size.plane + 4 * size.signal + 8 * size.border;
@@ -66,17 +66,17 @@ std::int64_t host_bytes(Unit unit, const Options& options, std::int64_t value) {
          data_bytes(unit, options, value, size.lanes);
 }
 
-// Planes between launches, and sums of the parts of each galaxy.
+// Planes between launches, and sums per part of each galaxy.
 std::int64_t split_bytes(Unit unit, const Options& options, std::int64_t value) {
   const Scene scene = {.fft = options.fft, .image = options.image};
   const std::int64_t batch = options.batch;
   const std::int64_t sums = unit == Unit::render ? 0 : 8 * 7 * split_parts * batch;
-  const std::int64_t starts = unit == Unit::svi_step ? 64 * batch : 0;  // of the fused kernel alone
+  const std::int64_t starts = unit == Unit::svi_step ? 64 * batch : 0;  // only in the fused kernel
   return 2 * value * split_galaxies(scene, value, options.batch) * split_plane(scene) + sums -
          starts;
 }
 
-// Bytes of a scene, but for its optics: data, states and loss, and what each variant adds to them.
+// Bytes of a scene without its optics: data, states and loss, and the additions of each variant.
 std::int64_t scene_bytes(const Options& options, std::int64_t value, std::int64_t spare) {
   const std::int64_t pixels = std::int64_t{options.image} * options.image;
   return value * (pixels + spare) + (1 + options.objects) * std::int64_t(sizeof(FitState)) + 8;
@@ -100,7 +100,7 @@ std::int64_t device_scene_bytes(const Options& options, std::int64_t value) {
          (1 + objects) * std::int64_t(sizeof(Point)) + objects * std::int64_t(sizeof(Share));
 }
 
-// Bytes of the published graph of operations, with two work areas of transforms on a device.
+// Bytes of the published graph of operations, plus two work areas of transforms on a device.
 std::int64_t reference_bytes(Unit unit, const Options& options, std::int64_t value, bool device) {
   const bool scene = unit == Unit::scene_step;
   const std::int64_t n = options.fft, s = options.image;

@@ -6,7 +6,7 @@
 namespace holdfast::galaxy_shear {
 
 // Flops of samples, of transforms along y and of those along x; exponentials and roots are counted
-// in multiply-adds. Of a batch, what goes in or out at least once is bytes.
+// in multiply-adds. Bytes: a batch's inputs and outputs, once.
 Work work_of(Unit unit, const Options& options) {
   const double n = options.fft, half = n / 2, s = options.image, batch = options.batch;
   const double samples = (n + 1) * (half + 1), transform = 5 * n * std::log2(n);
@@ -16,7 +16,8 @@ Work work_of(Unit unit, const Options& options) {
   const double image = s * s * value, latents = options.latents;
   Work work = {.phases = 1, .precision = options.precision};
   switch (unit) {
-    // A term of a trapezoid sum has two exponentials and a hyperbolic cosine; 40 terms are least.
+    // A term of a trapezoid sum has two exponentials and a hyperbolic cosine; it has at least 40
+    // terms.
     case Unit::psf_table: {
       const double pairs = (half + 1) * (half + 2) / 2;
       const bool closed = options.beta == std::floor(options.beta) + 0.5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step must do at least, beside the published numbers, and what of it goes in or out.
+// The minimum work of a step against published numbers, and its bytes in and out.
 #include <gtest/gtest.h>
 
 #include "galaxy_shear/galaxy_shear.hpp"
@@ -39,7 +39,7 @@ TEST(GalaxyWork, FitsAndWalksAreAsManyGradientsAsTheyAskFor) {
   EXPECT_EQ(work_of(Unit::hmc_sample, options).flops, 17 * once);
 }
 
-// 71 flops of each of an object's samples, and the transforms of one image there and back.
+// 71 flops per sample of each object, and the transforms of one image forward and back.
 TEST(GalaxyWork, OfASceneIsThatOfItsObjectsSamplesAndOfOneImage) {
   const auto flops = [](int objects) {
     return work_of(Unit::scene_step, {.image = 64, .objects = objects}).flops;
@@ -49,7 +49,7 @@ TEST(GalaxyWork, OfASceneIsThatOfItsObjectsSamplesAndOfOneImage) {
   EXPECT_EQ(flops(17) - flops(16), 71 * samples);
 }
 
-// A trapezoid sum has 40 terms at least, where half an integer has a polynomial.
+// A trapezoid sum has at least 40 terms; a half-integer nu has a polynomial instead.
 TEST(GalaxyWork, OfATableIsHalfOfItsSymmetricSamples) {
   const auto of = [](double beta) {
     return work_of(Unit::psf_table, {.psf = Psf::moffat, .beta = beta});
@@ -61,10 +61,10 @@ TEST(GalaxyWork, OfATableIsHalfOfItsSymmetricSamples) {
 
 struct Moved {
   Unit unit;
-  double images, numbers;  // pixels / S^2, and what is double in every case
+  double images, numbers;  // pixels / S^2, and numbers that are always double
 };
 
-// Images that come out, data or a cotangent that come in; parameters, states, losses.
+// Images out, data or a cotangent in; parameters, states, losses.
 TEST(GalaxyWork, MovesEachImageOnceAndItsGalaxysNumbers) {
   constexpr int batch = 3, steps = 7, latents = 4;
   constexpr Moved moved[] = {{Unit::render, batch, batch * 8},

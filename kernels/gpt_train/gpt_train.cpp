@@ -20,7 +20,7 @@ void check_least(std::string_view field, int value, int least) {
     throw Error(Fault::bad_input, text(field, " = ", value, ": it must be at least ", least));
 }
 
-// What a device's formats, products and matrix units ask for.
+// The requirements of a device's formats, products and matrix units.
 void check_for_device(const Options& o) {
   const Shape& s = o.shape;
   if (o.precision != Precision::bf16)
@@ -37,8 +37,7 @@ void check_for_device(const Options& o) {
                                          "a multiple of 8"));
 }
 
-// What the ledger allows and what the device has, whichever is less; empty where neither has an
-// end.
+// The smaller of the ledger's limit and the device's free memory; empty if neither is limited.
 std::optional<std::int64_t> free_bytes(const Backend& backend) {
   auto free = backend.device ? backend.device->free_bytes() : std::nullopt;
   const auto limit = backend.ledger.limit_bytes();
@@ -47,7 +46,7 @@ std::optional<std::int64_t> free_bytes(const Backend& backend) {
   return std::min(free.value_or(allowed), allowed);
 }
 
-// Before anything is allocated.
+// Called before anything is allocated.
 void check_memory(const Backend& backend, Variant variant, const Problem& problem) {
   const auto free = free_bytes(backend);
   const PeakParts parts = peak_parts(variant, problem);
@@ -59,7 +58,8 @@ void check_memory(const Backend& backend, Variant variant, const Problem& proble
                    " are free; choose a smaller batch, seq or model"));
 }
 
-// A device's batch is made on its host: tokens, documents, segments, targets, and which count.
+// A device's batch is made on its host: tokens, documents, segments, targets, and whether each
+// counts.
 void check_host_memory(const Shape& s) {
   const std::int64_t held = s.tokens() * std::int64_t{4 * sizeof(int) + 1};
   const auto allowed = host_limits().memory_bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transformer's training step: forward, loss, backward and the update of three optimisers, whole
-// and in parts (README.md).
+// A transformer's training step: forward, loss, backward and the update of three optimisers, as a
+// whole and in parts (README.md).
 #pragma once
 
 #include <cstdint>
@@ -25,23 +25,23 @@ namespace holdfast::gpt_train {
 //   update              steps, parameters; chained
 //   train_step          steps, mean, deviation, objective, norm of all gradients, parameters;
 //                       chained, step s on the batch of step s
-// On a device it reads layout_bytes: what kernels of the kind copy, and copies, move in a step.
-// Where nothing executes there is no result.
-// Throws Error{bad_input} for options that cannot be, with field, value and limit.
+// On a device, layout_bytes is read: the bytes that layout kernels and copies move in a step.
+// If nothing executes there is no result.
+// Throws Error{bad_input} for invalid options, naming field, value and limit.
 std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant,
                                   const Options& options);
 
-// Refuses what `make` would, but for what a backend lacks.
+// Refuses what `make` refuses, except what only a backend lacks.
 void validate(const Options& options);
 
-// The least that one step must do, by sizes and data alone: recomputation, masked pairs, norms and
-// the embedding are no work.
+// The minimum work of one step, from sizes and data alone: recomputation, masked pairs, norms and
+// the embedding do not count.
 Work work_of(Unit unit, const Options& options);
 
-// Flops of a training step that count for its utilisation: three times the forward pass.
+// Flops of a training step that count towards its utilisation: three times the forward pass.
 double model_flops(const Options& options);
 
-// The bytes that one computation holds, by formula: on a device where its numbers are bf16.
+// The bytes that one computation holds, by formula: on a device if its numbers are bf16.
 std::int64_t formula_peak_bytes(Variant variant, Unit unit, const Options& options);
 
 // Lengths of the fields of a result.

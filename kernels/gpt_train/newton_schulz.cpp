@@ -66,8 +66,8 @@ Work work_of(const Matrices& what) {
           .precision = what.precision};
 }
 
-// Bytes on a device: bf16 given; f32 moments, bf16 X twice, A and its factor, sums of each square
-// of 32, members and a schedule; and of the reference f32 X, two matrices, three squares, sums.
+// Bytes on a device: the bf16 input; f32 moments, bf16 X twice, A and its factor, sums of each
+// square of 32, members and a schedule; for the reference f32 X, two matrices, three squares, sums.
 std::int64_t formula_peak_bytes(Variant variant, const Matrices& what) {
   const std::int64_t all = what.numbers(), each = what.each(), square = what.square();
   const bool plain = variant == Variant::reference;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Newton-Schulz by itself: what Muon's update makes orthogonal of matrices of one shape, without
-// the moments before and the parameters behind it.
+// Isolated Newton-Schulz: the orthogonalisation in Muon's update of matrices of one shape, without
+// the moments before and the parameters after it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace holdfast::gpt_train {
 struct Matrices {
   int rows = 128, columns = 384;
   int batch = 1;
-  Precision precision = Precision::f32;  // of a host f32 or f64, of a device bf16
+  Precision precision = Precision::f32;  // on a host f32 or f64, on a device bf16
 
   int least() const { return rows < columns ? rows : columns; }     // m
   int greatest() const { return rows < columns ? columns : rows; }  // q
@@ -27,12 +27,12 @@ struct Matrices {
 // The matrices before rounding, one after the other, row-major.
 std::vector<double> drawn(const Matrices& what);
 
-// A step makes all of them orthogonal, each by itself; its result has their order. On a device it
-// reads layout_bytes. Throws Error{bad_input} for sizes that cannot be.
+// A step orthogonalises each of them separately; its result has their order. On a device
+// layout_bytes is read. Throws Error{bad_input} for invalid sizes.
 std::unique_ptr<Computation> make_newton_schulz(Backend& backend, Variant variant,
                                                 const Matrices& what);
 
-// Squares are symmetric: half of each is work.
+// Squares are symmetric: only half of each counts as work.
 Work work_of(const Matrices& what);
 
 // The bytes that one computation holds, by formula.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes that a computation holds on a host, by the sizes of what it needs. README.md has the
+// The bytes that a computation holds on a host, from the sizes of its arrays. README.md has the
 // terms.
 #include "gpt_train/peak.hpp"
 
@@ -30,7 +30,7 @@ Count read_by(Unit unit, const Shape& shape) {
   return sum;
 }
 
-// Numbers of parameters and gradients; attention by itself has neither.
+// Numbers of parameters and gradients; isolated attention has neither.
 Count held_tensors(const Problem& p) {
   const Count read = p.has_attention() ? 0 : read_by(p.unit, p.options.shape);
   return goes_back(p) || p.unit == Unit::update ? 2 * read : read;
@@ -41,8 +41,8 @@ Count moment_numbers(const Options& o) {
   return 2 * 2 * z.v * z.d + (2 * z.l + 1) * z.d + moments_of(o.optimizer) * matrix_count(o.shape);
 }
 
-// Numbers held for the matrices that are made orthogonal at a time, where they are largest: twice
-// what they hold, and two squares of each.
+// Numbers held for the matrices that are orthogonalised at a time, at their maximum: twice the
+// matrices, and two squares of each.
 Count newton_schulz_numbers(const Options& o) {
   if (o.optimizer == Optimizer::adamw) return 0;
   std::map<std::pair<Count, Count>, Count> groups;
@@ -57,7 +57,7 @@ Count newton_schulz_numbers(const Options& o) {
   return most;
 }
 
-// Tiles of attention for each thread: operands in whole vectors, scores.
+// Attention's tiles per thread: operands in whole vectors, scores.
 Count tile_numbers(const Problem& p, bool back) {
   const Shape& s = p.options.shape;
   const Count lanes = (host_limits().isa == "x86-64-v4" ? 64 : 32) /

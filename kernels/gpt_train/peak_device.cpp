@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes that a computation holds on a device, by the sizes of what it needs; memory that a
-// device hands out in units of 256 bytes is told as if it were handed out by the byte. README.md
-// has the terms.
+// The bytes that a computation holds on a device, from the sizes of its arrays; memory that a
+// device allocates in units of 256 bytes counts as if allocated by the byte. README.md has the
+// terms.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -24,8 +24,8 @@ Count moment_bytes(const Options& o) {
   return 4 * numbers;
 }
 
-// X and the next one, A and b A + c A A, of the group that holds most, all timescales; A lies where
-// logits were if it fits there.
+// X and the next one, A and b A + c A A, for the largest group and all timescales; A lies in the
+// logits' memory if it fits there.
 Count newton_schulz_bytes(const Options& o, Count logits) {
   std::map<std::pair<Count, Count>, Count> groups;
   for (const Tensor& tensor : tensors_of(o.shape))
@@ -39,7 +39,7 @@ Count newton_schulz_bytes(const Options& o, Count logits) {
   return o.optimizer == Optimizer::adamw ? 0 : most;
 }
 
-// Activations and scratch, in bf16 but for sums.
+// Activations and scratch, in bf16 except for sums.
 Count activation_bytes(const Problem& p) {
   const Shape& s = p.options.shape;
   const Count n = s.tokens(), d = s.width, da = s.query_width(), wide = da + 2 * s.key_width();
@@ -49,7 +49,7 @@ Count activation_bytes(const Problem& p) {
   const bool back = layers_back || p.unit == Unit::lm_head;
   const Count held = p.passes_back() ? s.layers : layers ? 1 : 0;
   if (p.unit == Unit::update) return 0;
-  Count narrow = held * (2 * d + wide + da + 2 * s.inner) + 2 * d;  // of a token; with x and y
+  Count narrow = held * (2 * d + wide + da + 2 * s.inner) + 2 * d;  // per token; with x and y
   Count exact = held * (s.heads() + 2) + 1;
   if (attention) narrow += 2 * wide + da, exact += s.heads();
   if (layers) narrow += s.inner;
@@ -72,13 +72,13 @@ Count tensor_bytes(const Problem& p) {
   return bytes;
 }
 
-// With its schedule, order and segments.
+// A batch with its schedule, order and segments.
 Count batch_bytes(const Problem& p) {
   const Count n = p.options.shape.tokens();
   return 64 + 12 * n + (p.unit == Unit::update ? 0 : 4 * n);
 }
 
-// Bytes of an update tensor by tensor: four of the largest, and three squares of a matrix.
+// Bytes of a tensor-by-tensor update: four of the largest tensor, and three squares of a matrix.
 Count plain_update_bytes(const Options& o) {
   Count largest = 0, square = 0;
   for (const Tensor& tensor : tensors_of(o.shape)) {
@@ -89,7 +89,7 @@ Count plain_update_bytes(const Options& o) {
   return 4 * (4 * largest + 3 * square);
 }
 
-// Streams, one layer's results and their gradients, in bf16 but for sums; squares of T by T.
+// Streams, one layer's results and their gradients, in bf16 except for sums; squares of T by T.
 Count plain_activation_bytes(const Problem& p) {
   const Shape& s = p.options.shape;
   const Count n = s.tokens(), d = s.width, da = s.query_width(), dk = s.key_width(),

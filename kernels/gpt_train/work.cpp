@@ -8,8 +8,8 @@
 namespace holdfast::gpt_train {
 namespace {
 
-// In closed form without documents, and of so many tokens that counting takes long, where that is
-// within about a hundredth. There the last row's padding counts for nothing.
+// In closed form without documents, and for token counts that take long to count, where it is
+// within about a hundredth. There the last row's padding is ignored.
 double pairs_in(const Options& o) {
   constexpr std::int64_t most_counted = 1 << 21;
   if (o.shape.tokens() <= most_counted && (o.documents || o.pad_tail > 0))
@@ -24,7 +24,7 @@ double forward_flops(const Options& o) {
          4. * s.query_width() * pairs_in(o) * s.layers;
 }
 
-// Newton-Schulz of every matrix for every timescale; its squares are symmetric.
+// Newton-Schulz for every matrix and timescale; its squares are symmetric.
 double update_flops(const Options& o) {
   const bool adam = o.optimizer == Optimizer::adamw;
   double flops = 15. * double(parameter_count(o.shape));
@@ -55,7 +55,7 @@ Work work_of(Unit unit, const Options& o) {
   const Shape& s = o.shape;
   const double n = double(s.tokens()), d = s.width, da = s.query_width(), dk = s.key_width();
   const double value = stored_bytes(o.precision);
-  const double exact = std::max(value, 4.);  // of what an update works on
+  const double exact = std::max(value, 4.);  // the type of an update's numbers
   const double parameters = double(parameter_count(s)), head = d * s.vocabulary;
   const double layer = double(matrix_count(s)) / s.layers, pairs = 4 * da * pairs_in(o);
   const double attention_bytes = n * (2 * da + 2 * dk) * value;
@@ -63,7 +63,7 @@ Work work_of(Unit unit, const Options& o) {
   switch (unit) {
     case Unit::forward:
       work.flops = forward_flops(o);
-      work.bytes = (parameters - head + d * n) * value;  // rows of E that occur at most
+      work.bytes = (parameters - head + d * n) * value;  // at most the rows of E that occur
       break;
     case Unit::forward_backward:
       work.flops = model_flops(o);

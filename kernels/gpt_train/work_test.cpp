@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step must do at least, and what of it counts for its utilisation.
+// The minimum work of a step, and the part of it that counts towards its utilisation.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -30,7 +30,7 @@ TEST(GptWork, TwiceTheRowsAreTwiceTheFlops) {
   EXPECT_EQ(model_flops(options), 2 * once);
 }
 
-// From the data: pairs that documents hide are no work, and no optimiser is part of it.
+// From the data: hidden pairs do not count, and neither do optimisers.
 TEST(GptWork, HiddenPairsDoNotCountAndOptimisersDoNotEither) {
   Options options = of(Model::tiny);
   const Shape& s = options.shape;
@@ -52,7 +52,7 @@ double numbers_of(Unit unit, Options options) {
   return work_of(unit, options).bytes / 8;
 }
 
-// A way back has two products for each of the way there, and attention has no weights.
+// The backward pass has two products per forward one, and attention has no weights.
 TEST(GptWork, OfAPassIsThatOfItsParts) {
   for (const Model model : {Model::tiny, Model::small}) {
     const Options o = of(model);
@@ -85,7 +85,7 @@ TEST(GptWork, OfAnUpdateIsNewtonSchulzForEachTimescale) {
   EXPECT_EQ(flops(Optimizer::multiscale), 15. * 656000 + 3 * once);
 }
 
-// Parameters and moments are read and written, gradients read; a norm has one moment, Adam two.
+// Parameters and moments are read and written, gradients read; norms have one moment, Adam has two.
 TEST(GptWork, AnUpdateMovesParametersMomentsAndGradients) {
   constexpr double all = 656000, norms = 5 * 128, matrices = 656000 - 2 * 1024 * 128 - norms;
   const double adam = 7 * (all - norms) + 5 * norms;
@@ -95,11 +95,11 @@ TEST(GptWork, AnUpdateMovesParametersMomentsAndGradients) {
   EXPECT_EQ(numbers(Optimizer::adamw), adam);
   EXPECT_EQ(numbers(Optimizer::muon), adam - 2 * matrices);
   EXPECT_EQ(numbers(Optimizer::multiscale), adam + 2 * matrices);
-  for (const Precision precision : {Precision::f32, Precision::bf16})  // whose update is in f32
+  for (const Precision precision : {Precision::f32, Precision::bf16})  // updates use f32 for both
     EXPECT_EQ(work_of(Unit::update, {.precision = precision}).bytes, 4 * adam);
 }
 
-// Weights come in, and go out as gradients; of tokens what a part is given and what it makes.
+// Weights in, and out as gradients; per token, the part's input and its output.
 TEST(GptWork, APartMovesItsWeightsAndWhatComesAndGoes) {
   const Options o = of(Model::tiny);
   constexpr double n = 256, d = 128, da = 128, dk = 64, head = 1024 * 128;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The published benchmark of a device: the power of the two-dimensional Fourier transform of n x n
-// samples of noise. It is no part of a fit.
+// samples of noise. It is not part of a fit.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,12 @@
 
 namespace holdfast::xpcs_fit {
 
-// result(): sum |Y|^2, Y the transform of x_k, k = i n + j. The reference draws x within the step
-// on a host, as published, and widens it to complex numbers; the optimized one transforms real ones
-// and counts those frequencies twice that it has not. Throws Error{bad_input} for n < 2.
+// result(): sum |Y|^2, Y the transform of x_k, k = i n + j. The reference draws x in the step on a
+// host, as published, and widens it to complex numbers; the optimized one transforms real numbers
+// and counts twice the frequencies whose mirror it omits. Throws Error{bad_input} for n < 2.
 std::unique_ptr<Computation> make_spectrum(int n, Backend& backend, Variant variant);
 
-// The same by Parseval: n^2 sum x^2.
+// The same power by Parseval: n^2 sum x^2.
 double exact_power(int n);
 Work spectrum_work(int n);
 

@@ -34,7 +34,7 @@ void check_options(Variant variant, const Problem& problem, const StrategyOption
   refuse(options.chunk < 1, text("goes over chunks of points, not of ", options.chunk));
 }
 
-// A way to go over data that is taken as it comes.
+// A strategy as stream options.
 StreamOptions streaming(const StrategyOptions& options) {
   const bool chunked = options.strategy == Strategy::chunked;
   return {.batch = options.chunk,
@@ -74,7 +74,7 @@ std::int64_t estimate_fit_bytes(const Backend& backend, Variant variant, const P
     return estimate_bytes(unit_of(options), backend, variant, size, problem.options);
   if (variant == Variant::optimized)
     return estimate_stream_bytes(backend, problem, streaming(options));
-  // Data, g1, model, residual and Jacobian of a chunk, planes, the work area of the library.
+  // Data, g1, model, residual and Jacobian of a chunk, planes, and the library's work area.
   const std::int64_t chunk = std::min(options.chunk, size.points());
   const int p = parameter_count(problem.options, size.angles);
   const std::int64_t data = options.source == DataSource::resident ? size.points() : chunk;

@@ -91,7 +91,7 @@ void check_options(const Backend& backend, const Problem& problem, const StreamO
   refuse_option(options.budget_bytes.has_value(), "a budget is of a device's memory");
 }
 
-// The options with batches of fewer and fewer rows, until the stream fits its budget.
+// The options with fewer and fewer rows per batch, until the stream fits its budget.
 StreamOptions within_budget(const Backend& backend, const Problem& problem, StreamOptions options) {
   const Size& size = problem.input->size;
   const std::int64_t row = std::int64_t{size.angles} * size.frames;
@@ -120,8 +120,8 @@ std::unique_ptr<Computation> made(Backend& backend, const Problem& problem,
                                                                               settled);
 }
 
-// Whether half of its batches would take less: they are more than a row of every angle, or a point,
-// and what lies there already is no batch.
+// Whether halving the batches would save memory: half a batch is at least a row of every angle, or
+// a point, and the data are not resident.
 bool can_be_halved(const Problem& problem, const StreamOptions& settled) {
   const Size& size = problem.input->size;
   const std::int64_t least =

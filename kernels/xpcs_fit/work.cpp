@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step must at least do, and what it holds, by the size alone.
+// The minimum work of a step, and the memory it holds, from the sizes alone.
 #include <algorithm>
 
 #include "runtime/backend/host_limits.hpp"
@@ -12,7 +12,7 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-// Multiply-adds of a point and of a pair of frames, an exponential as 16 of them and a sine as 15.
+// Multiply-adds per point and per pair of frames; an exponential counts as 16, a sine as 15.
 struct MultiplyAdds {
   double point = 0, pair = 0;
 };
@@ -26,21 +26,20 @@ MultiplyAdds of_pass(bool laminar, bool per_angle) {
   return {per_angle ? 100. : 52., per_angle ? 46. : 133.};
 }
 
-// The published numbers until a fit converges; more points or other noise may take one more.
+// The published numbers of passes until convergence; more points or other noise may take one more.
 constexpr int converging_passes(bool laminar) {
   return laminar ? 6 : 5;
 }
 
-// The sizes that the formulas of memory take.
+// The sizes in the formulas of memory.
 struct Held {
   std::int64_t n = 0, plane = 0, frames = 0, angles = 0, p = 0, real = 8;
   std::int64_t partial = 0;  // bytes of partial sums
-  std::int64_t pairs = 0;    // bytes of what pairs of frames have in common at all angles
+  std::int64_t pairs = 0;    // bytes of the values that pairs of frames share at all angles
   bool laminar = true, weighted = false, soft = false, on_device = false;
 };
 
-// Data and values per point; what depends on frames and angles alone is below a percent of them
-// from size s on.
+// Data and values per point; values per frame and angle are below a percent of them from size s on.
 std::int64_t optimized_bytes(Unit unit, const Held& held) {
   std::int64_t arrays = unit == Unit::residual ? 2 : 1;
   if (held.weighted) ++arrays;
@@ -48,7 +47,7 @@ std::int64_t optimized_bytes(Unit unit, const Held& held) {
          (held.on_device ? 64 * held.frames : 0) + held.partial + held.pairs;
 }
 
-// Data, g1, model, residual, Jacobian and planes, the work area of the library.
+// Data, g1, model, residual, Jacobian and planes, and the library's work area.
 std::int64_t reference_bytes(Unit unit, const Held& held) {
   std::int64_t arrays = unit == Unit::g2 ? 2 : 4;
   if (has_derivatives(unit)) arrays += held.p + (held.soft && held.on_device ? 1 : 0);
@@ -65,8 +64,8 @@ std::int64_t pass_blocks(const Backend& backend, const Size& size, int groups) {
   return std::clamp<std::int64_t>((size.plane() + pair_threads - 1) / pair_threads, 1, most);
 }
 
-// The pairs that each thread of host_optimized.cpp holds: three vectors for those of a block of
-// rows, of which there are 32.
+// The pairs held by each thread of host_optimized.cpp: three vectors for each of those in a block
+// of 32 rows.
 std::int64_t pair_bytes(const Size& size, const Options& options) {
   const std::int64_t vector = host_limits().isa == "x86-64-v4" ? 64 : 32,
                      lanes = vector / (options.precision == Precision::f32 ? 4 : 8);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits of two-time X-ray photon correlations: their model, their residual, their normal equations
-// and the fit itself, each as a reference and optimized (README.md).
+// Fits of two-time X-ray photon correlations: the model, the residual, the normal equations and the
+// fit itself, each as a reference and optimized (README.md).
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace holdfast::xpcs_fit {
 
-// What one step computes, all but fits at the start of the problem's box.
+// The result of one step; all but fits are evaluated at the start of the problem's box.
 enum class Unit {
   g2,                // result(): the model, [angles, frames, frames]
-  residual,          // F, then model - data, [1 + n]; of a linear loss, without weights
+  residual,          // F, then model - data, [1 + n]; linear loss, without weights
   normal_equations,  // F, g [p], N [p, p]
   fit,               // F, passes, status, parameters [p], their deviations [p]: after 8 passes
-  converged_fit,     // the same, as many passes as it takes
+  converged_fit,     // the same, after as many passes as it takes
 };
 
 constexpr bool is_fit(Unit unit) {
@@ -28,12 +28,12 @@ constexpr bool has_derivatives(Unit unit) {
   return unit == Unit::normal_equations || is_fit(unit);
 }
 
-// Throws Error{bad_input} for a problem that cannot be fitted.
+// Throws Error{bad_input} for an invalid problem.
 std::unique_ptr<Computation> make(Unit unit, Backend& backend, Variant variant,
                                   const Problem& problem);
-// The least that a step must do, by the size alone.
+// The minimum work of a step, from the sizes alone.
 Work work(Unit unit, const Size& size, const Options& options);
-// The peak by formula, of the bytes asked for, within a percent from size s on.
+// The peak by formula, in requested bytes, within a percent from size s on.
 std::int64_t estimate_bytes(Unit unit, const Backend& backend, Variant variant, const Size& size,
                             const Options& options);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a case is put beside, and which of the two times divides the other; what its images leave
-// out.
+// What a case is compared with, and which of the two times divides the other; the truncation error
+// of its images.
 #include "families/testing/beside.hpp"
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ TEST(GalaxyBeside, DividesTheWayThatTheMetricIsCalled) {
   EXPECT_THAT(told_of(families::forward), UnorderedElementsAre(Pair("overhead_vs_render", 2. / 3)));
 }
 
-// A fit of 20 steps of which each takes three seconds, and a sample of 17 gradients.
+// A fit of 20 steps of three seconds each, and a sample of 17 gradients.
 TEST(GalaxyBeside, OfManyGradientsOneIsPutBesideAStep) {
   EXPECT_THAT(told_of(families::map, {.steps = 20}),
               UnorderedElementsAre(Pair("overhead_ratio", DoubleEq(2. / 3 / 20))));
@@ -102,7 +102,7 @@ TEST(GalaxyReferences, OfManyObjectsAreTooSlowForAHost) {
   EXPECT_THAT(too_slow(256), testing::ElementsAre("host"));
 }
 
-// Two programs found 1.9e-8 of fewer samples.
+// Two programs found a truncation error of 1.9e-8 with fewer samples.
 TEST(GalaxyReadings, WhatFewerSamplesLeaveOutIsHeldToTheFinestAndToThePeak) {
   const Row row = {.family = &families::render, .options = {.fft = 64}};
   const Scene coarse = scene_of(row.options), fine = scene_of({.fft = 512});

@@ -25,8 +25,8 @@ Row row(const Family<Row>& family, Tier tier, const Options& options, const Kind
 
 constexpr Precision f32 = Precision::f32;
 
-// Images: the seed's size in both types, what a Moffat profile and fewer or more samples cost, and
-// what a batch gains.
+// Images: the seed's size in both types, the costs of a Moffat profile and of fewer or more
+// samples, and the gain of a batch.
 void add_images(Rows& rows) {
   const Family<Row>& render = families::render;
   rows.push_back(row(render, Tier::smoke, {.steps = 1}));
@@ -69,7 +69,7 @@ void add_losses(Rows& rows) {
   rows.push_back(row(forward, Tier::full, {.batch = 1024}, gpu));
 }
 
-// One step of a fit, by itself.
+// One step of a fit, isolated.
 void add_steps(Rows& rows) {
   const Family<Row>& step = families::svi_step;
   rows.push_back(row(step, Tier::gate, {.steps = 1}));
@@ -90,7 +90,7 @@ void add_steps(Rows& rows) {
   rows.push_back(row(step, Tier::full, {.fft = 512, .image = 256, .batch = 16}, gpu));
 }
 
-// Whole fits, by the way in which their steps reach the device.
+// Whole fits, by how their steps reach the device.
 void add_fits(Rows& rows) {
   const Family<Row>& map = families::map;
   rows.push_back(row(map, Tier::smoke, {.steps = 5}));
@@ -122,7 +122,7 @@ void add_scenes(Rows& rows) {
   rows.push_back(row(scene, Tier::full, {.fft = 256, .image = 128, .objects = 256}));
 }
 
-// What asks for the gradient over and over, and how often.
+// Walks, which evaluate the gradient repeatedly, and how often.
 void add_walks(Rows& rows) {
   for (const Family<Row>* walk : {&families::vi_step, &families::hmc_sample})
     rows.push_back(row(*walk, Tier::gate, {.steps = 1}));
@@ -151,7 +151,7 @@ void check_light(const SuiteOptions& options) {
                                        "Vaucouleurs profiles are unsupported"));
 }
 
-// What the suite's own options make of a row.
+// A row changed by the suite's own options.
 Row with(const SuiteOptions& options, Row each) {
   const Given given(options);
   if (each.family == &families::map) given.number("num-steps", each.options.steps);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real binary as a user types it: its options, what it says to nonsense, and the flags that
-// tell of compilations and transfers.
+// The real binary as a user types it: its options, its answers to nonsense, and the flags that
+// report compilations and transfers.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -42,7 +42,7 @@ TEST(GalaxyShearCommand, OptionsChangeTheRowsThatTheySpeakOf) {
   EXPECT_EQ(listed("--light=exponential"), listed());
 }
 
-// What a pull request waits for.
+// Every pull request waits for this tier.
 TEST(GalaxyShearCommand, TheGatesTierStaysSmall) {
   const auto list = nlohmann::json::parse(suite("--list=json").words);
   std::map<std::string, int> cases;
@@ -57,7 +57,7 @@ TEST(GalaxyShearCommand, TheGatesTierStaysSmall) {
 
 TEST(GalaxyShearCommand, TwoFitsByTurnsAreEachItsOwn) {
   const auto out = fresh_folder("galaxy_shear_turns") / "result.json";
-  // Each run on a host first finds out what that can do, as long with each thread.
+  // Each run on a host first measures the host's limits, which takes as long for each thread.
   const Said said =
       suite("--tier=full --filter=/in_turn/ --out=" + out.string(), "HOLDFAST_NUM_THREADS=1");
   ASSERT_EQ(said.exit, 0) << said.words;

@@ -21,10 +21,10 @@ namespace {
 
 using Values = std::vector<double>;
 
-// A fit of one galaxy, which several cases and both variants ask for.
+// A fit of one galaxy, which several cases and both variants share.
 const oracle::Fit& fit_of(const Row& row, int b, int steps) {
   static Known<std::pair<Options, int>, oracle::Fit> known;
-  // All but what a galaxy's path does not depend on.
+  // Leaves out what a galaxy's path does not depend on.
   Options o = row.options;
   o.batch = 1;
   o.steps = steps;
@@ -43,7 +43,7 @@ const oracle::Fit& fit_of(const Row& row, int b, int steps) {
   });
 }
 
-// Images of the row's galaxies, or of as many behind them, input 1.
+// Images of the row's galaxies, or, for input 1, of the same number of following ones.
 Values images(const Row& row, int input) {
   const Scene scene = scene_of(row.options);
   Values all;
@@ -81,8 +81,8 @@ Values chained(const Row& row, int steps) {
   return all;
 }
 
-// How far the farthest galaxy of a whole fit is from its truth, 1 where one of its latents is off
-// by its scale.
+// The largest distance of a galaxy of a whole fit from its truth, 1 if one of its latents is off by
+// its scale.
 double off_truth(const Row& row, const Values& result, int first, std::span<const double> scales) {
   const Scene scene = scene_of(row.options);
   const int latents = scene.latent_count();
@@ -99,10 +99,10 @@ double off_truth(const Row& row, const Values& result, int first, std::span<cons
   return worst;
 }
 
-// As far as shears and places of a fit that rests may be, several times the posterior's width.
+// Limits for shears and positions of a fit at rest, several times the posterior's width.
 constexpr double most_off[] = {1e-4, 1e-4, 2e-4, 2e-4};
 
-// The loss of galaxy b at its truth: what remains of its data there is their noise.
+// The loss of galaxy b at its truth, where only the noise remains of its data.
 double loss_of_truth(const Row& row, int b) {
   const Scene scene = scene_of(row.options);
   const double each = std::log(scene.noise) + std::log(2 * std::numbers::pi) / 2;
@@ -112,12 +112,12 @@ double loss_of_truth(const Row& row, int b) {
   return sum;
 }
 
-// A fit that rests lies below its truth's loss by half a chi-squared of its latents: by so much on
-// average, of 2048 galaxies by 10 at most. Farther off it is another galaxy's, or no fit's.
+// A fit at rest lies below its truth's loss by half a chi-squared of its latents: by `usual_gain`
+// on average, over 2048 galaxies by 10 at most. A larger gap means another galaxy's fit, or none.
 constexpr double usual_gain = 2, most_apart = 14;
 
-// How far the last loss of a galaxy whose fit rests is from where its noise leaves it, 1 where that
-// is too far.
+// The distance of the last loss of a galaxy whose fit is at rest from the value that its noise
+// implies, 1 at the limit.
 double off_losses(const Row& row, std::span<const double> losses, int first) {
   const std::size_t steps = row.options.steps;
   double worst = 0;
@@ -128,9 +128,9 @@ double off_losses(const Row& row, std::span<const double> losses, int first) {
   return worst;
 }
 
-// A distance of whole fits. Every loss is a number. The first galaxy is held to its path, the
-// others to where they end; the path of another input than the case's own takes long where the end
-// tells as much.
+// A distance of whole fits. Every loss must be finite. The first galaxy is compared along its path,
+// the others at their ends; for another input than the case's own, the path takes long and the end
+// shows as much.
 double distance_of_fits(const Row& row, double limit, const Values& result, int input) {
   const int latents = row.options.latents, batch = row.options.batch, steps = row.options.steps;
   if (result.size() != std::size_t(batch) * (latents + steps + 1)) return INFINITY;
@@ -138,7 +138,7 @@ double distance_of_fits(const Row& row, double limit, const Values& result, int 
   double worst = 0;
   for (const double status : all.last(batch)) worst = larger(worst, status);
   const std::span losses = all.subspan(batch * latents, batch * steps);
-  for (const double loss : losses) worst = larger(worst, loss - loss);  // 0 of a number
+  for (const double loss : losses) worst = larger(worst, loss - loss);  // 0 if finite, else NaN
   if (input == 0 || !rests(row)) {
     const oracle::Fit& fit = fit_of(row, input * batch, steps);
     worst = larger(worst, larger(relative(all.first(latents), fit.u),
@@ -179,13 +179,13 @@ double limit_of(const Row& row) {
       return single ? 2e-5 : 1e-10;
     case Unit::map:
       return single ? 2e-3 : 1e-8;
-    default:  // squares of gradients among them
+    default:  // the results include squares of gradients
       return single ? 4e-4 : 1e-9;
   }
 }
 
-// Makes an oracle know images, products or losses, and those of another input, which are asked for
-// once and kept.
+// Makes an oracle know images, products or losses, also for another input; each is computed on
+// demand and kept.
 using OfInput = Values(const Row& row, int input);
 void know(Oracle& known, const Row& row, OfInput* of) {
   known.expected = [=](int) { return of(row, 0); };
@@ -228,7 +228,8 @@ Oracle oracle_of(const Row& row) {
       known.distance = [=](const Values& result, const Values&) {
         return distance_of_fits(row, limit, result, 0);
       };
-      // Either may lie as far from the truth. A first loss is a billion times the latents.
+      // Each may be as far from the truth, on opposite sides. A first loss is a billion times the
+      // latents.
       known.between = [parts = known.parts](const Values& ours, const Values& theirs) {
         return relative_error(ours, theirs, parts) / 2;
       };

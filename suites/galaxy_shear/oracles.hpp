@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who knows the right results of this suite, and what must hold after the timed section.
+// The suite's oracles, and what must hold after the timed section.
 #pragma once
 
 #include <functional>
@@ -12,28 +12,28 @@
 
 namespace holdfast::galaxy_shear {
 
-// Direct cosine sums for every galaxy; for whole fits of many for one of them, while all must find
-// the truth. Besides, in each the published values of a small rough scene.
+// Direct cosine sums for every galaxy; for whole fits of many, for one of them, while all must find
+// the truth. Each oracle also has the published values of a small rough scene.
 Oracle oracle_of(const Row& row);
 
-// How far what is made of a small scene is from its published values.
+// The distance of a variant's result for a small scene from its published values.
 using Making = std::function<std::unique_ptr<Computation>(Problem)>;
 double small_error(const Row& row, const Making& making);
 
 // The largest difference over the largest number expected.
 double relative(std::span<const double> found, std::span<const double> expected);
 
-// A chained fit has gone on, and no galaxy has failed.
+// A chained fit has advanced, and no galaxy has failed.
 Invariant fit_goes_on(const Row& row);
 
-// Only the benchmark's long fits have come to rest.
+// Only the benchmark's long fits come to rest.
 bool rests(const Row& row);
 
-// How far the farthest galaxy of a whole fit that rests is from its truth, in widths of the
+// The largest distance of a galaxy from its truth after a whole fit at rest, in widths of the
 // posterior. `result` begins with the latents of all.
 double posterior_error(const Row& row, const std::vector<double>& result);
 
-// What N samples leave out, of an image: its distance from that by 512, over the peak.
+// The truncation error of an image of N samples: its distance from that of 512, over the peak.
 double truncation_error(const Row& row, const std::vector<double>& image);
 
 }  // namespace holdfast::galaxy_shear

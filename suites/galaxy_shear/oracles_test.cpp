@@ -62,7 +62,7 @@ TEST(GalaxyOracle, HoldsEachUnitToWhatItsArithmeticLeaves) {
     EXPECT_EQ(family->oracle(Row{.family = family}).limit, limit);
 }
 
-// A variant that makes all its numbers so much too large.
+// A variant whose numbers are all too large by a factor.
 class Larger final : public Computation {
  public:
   Larger(std::unique_ptr<Computation> inner, std::size_t first, double share)
@@ -180,7 +180,7 @@ TEST(GalaxyOracle, HoldsALatentOfAFitToTheReferencesBesideLargeLosses) {
   EXPECT_GT(known.between(spoilt, right), known.limit);
 }
 
-// Four latents of each, then 200 losses of each.
+// Four latents per galaxy, then 200 losses per galaxy.
 TEST(GalaxyOracle, EveryGalaxyOfABatchHasLossesThatEndWhereItsNoiseLeavesThem) {
   const Row row = {.family = &families::map, .options = {.batch = 3}};
   const auto backend = open_backend("host");
@@ -207,7 +207,7 @@ TEST(GalaxyOracle, EveryGalaxyOfABatchHasLossesThatEndWhereItsNoiseLeavesThem) {
   }
 }
 
-// Two galaxies, behind whose losses are their states: shears to 1e-4, places to 2e-4 of a pixel.
+// Two galaxies, with their states behind the losses: shears to 1e-4, positions to 2e-4 of a pixel.
 TEST(GalaxyOracle, AFitAtRestOfAnotherInputEndsAtItsTruths) {
   const Row row = {.family = &families::map, .options = {.batch = 2}};
   const Scene scene = scene_of(row.options);
@@ -240,7 +240,7 @@ TEST(GalaxyOracle, AFitAtRestOfAnotherInputEndsAtItsTruths) {
 TEST(GalaxyOracle, MeasuresAFitsErrorInWidthsOfThePosterior) {
   const Row row = {.family = &families::map, .options = {.batch = 3}};
   const Scene scene = scene_of(row.options);
-  // What moves latent k of the last galaxy by a width, or of none.
+  // Latents at the truth, with latent k of the last galaxy moved by a width; k < 0: none.
   const auto moved = [&](int k, double width) {
     std::vector<double> all;
     for (int b = 0; b < row.options.batch; ++b) {
@@ -279,8 +279,8 @@ TEST(GalaxyInvariant, AFitMovesAndEachOfItsGalaxiesTakesSoundSteps) {
   EXPECT_EQ(with(25, NAN), "the loss of galaxy 1 is no number");
 }
 
-// Walks of four latents, behind whose fields are loss, evaluations, status, or loss, error, taken,
-// evaluations.
+// Walks of four latents, whose fields are followed by loss, evaluations, status, or loss, error,
+// taken, evaluations.
 TEST(GalaxyInvariant, AWalkEvaluatesWholeStepsOfGradients) {
   const auto told = [](const Family<Row>& family, std::size_t size, std::size_t evaluations,
                        double made) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families that are no repeated step: what compiling, changes and memory cost.
+// The families that are not repeated steps: the costs of compiling, of changes and of memory.
 #include "families/protocols.hpp"
 
 #include <algorithm>
@@ -28,13 +28,13 @@ Row in_single(Row row) {
   row.options.precision = Precision::f32;
   return row;
 }
-// The limit of all that changes of shape lead to.
+// The largest limit over all changes of shape.
 double largest_limit(const Row& row) {
   return std::max({limit_of_step(row), limit_of_step(in_single(row)), limit_of_fit(row)});
 }
 
-// A first call with empty caches, beside what the published program's compiler takes, and once more
-// as a new process makes it.
+// A first call with empty caches, compared with the published program's compile time, and once more
+// as in a new process.
 void first_call(const Row& row, Session& session) {
   const Row step = as(families::svi_step, row);
   const auto making = [&](Backend& backend) { return make(step, backend, Variant::optimized); };
@@ -50,8 +50,8 @@ void first_call(const Row& row, Session& session) {
   warm_first_call(session, making);
 }
 
-// A whole fit, and the same made anew on the same backend: what the published program spends most
-// of its time on is that it compiles again.
+// A whole fit, and the same fit built anew on the same backend: the published program spends most
+// of its time compiling it again.
 void first_run(const Row& row, Session& session) {
   const Row fit = as(families::map, row);
   Backend& backend = session.open();
@@ -76,7 +76,7 @@ void first_run(const Row& row, Session& session) {
   check(session, families::map.oracle(fit), *run);
 }
 
-// What a program must not depend on changes, and then what it does.
+// Changes what a program must not depend on, and then what it depends on.
 void shape_change(const Row& row, Session& session) {
   const Row first = as(families::svi_step, row);
   Row batch = first, all_latents = first, rate = first;
@@ -113,7 +113,7 @@ void shape_change(const Row& row, Session& session) {
                steady + programs_of({first, other_size, other_image, other_table, single, batch}));
 }
 
-// A fit of the benchmark's galaxy and one of all parameters of another, which one program makes.
+// A fit of the benchmark's galaxy and one of all parameters of another, in turn in one process.
 void turns(const Row& row, Session& session) {
   std::vector<Turn> all;
   for (const int latents : {4, 8}) {
@@ -127,7 +127,7 @@ void turns(const Row& row, Session& session) {
   holdfast::in_turn(session, all);
 }
 
-// The memory of a whole fit: what is held once its arrays are there, and at most.
+// The memory of a whole fit: after its arrays are allocated, and at its peak.
 void memory(const Row& row, Session& session) {
   const Row fit = as(families::map, row);
   const auto read_in_use = [&](Backend& backend, Variant variant) {

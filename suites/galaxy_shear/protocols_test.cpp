@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the protocols read, beside what their metrics are called after.
+// What the protocols read, compared with what their metrics' names promise.
 #include <gtest/gtest.h>
 
 #include "galaxy_shear/row.hpp"
@@ -19,7 +19,7 @@ Measurement measured(const Family<Row>& family) {
   return measure(case_of(row), "host", {});
 }
 
-// 4.6 GB were published of one image.
+// 4.6 GB are published for one image.
 TEST(GalaxyMemory, IsPutBesideThePublishedPeakAndItsFormula) {
   const Measurement found = measured(families::memory);
   ASSERT_EQ(found.status, Measurement::Status::ok) << found.reason;

@@ -14,7 +14,7 @@ struct Row {
   const Family<Row>* family = nullptr;
   Tier tier = Tier::gate;
   Options options = {};
-  Kinds only = {};       // of devices that it is confined to; empty: all that can
+  Kinds only = {};       // devices it is restricted to; empty: all that can run it
   bool counted = false;  // small enough for its instructions to be counted
 };
 

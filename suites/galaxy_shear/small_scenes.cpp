@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published values of small scenes, which each stepped case is held to besides.
+// Published values of small scenes, which each stepped case is also checked against.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -26,7 +26,7 @@ double relative(std::span<const double> found, std::span<const double> expected)
 
 namespace {
 
-// The small rough scene, on which half a weight of a Nyquist line shows, or one of three objects.
+// The small rough scene, where half a weight of a Nyquist line shows, or one of three objects.
 golden::Golden small_of(const Row& row) {
   if (unit_of(row) == Unit::scene_step) return golden::scene();
   return row.options.psf == Psf::gaussian ? golden::t_gaussian() : golden::t_moffat();

@@ -19,19 +19,19 @@ std::unique_ptr<Computation> made(const Row& row, Backend& backend, Variant vari
   return make(unit_of(row), backend, variant, row.options);
 }
 
-// The bytes that are held, by formula.
+// Estimates the bytes held, by formula.
 void estimated(const Row& row, Steps& steps) {
   steps.estimate_bytes = [=](const Backend& backend, Variant variant) {
     return formula_peak_bytes(backend, variant, unit_of(row), row.options);
   };
 }
 
-// Whether an image tells what N samples leave out: of one galaxy in double precision.
+// Whether a row reports the truncation error of N samples: one galaxy in double precision.
 bool truncated(const Row& row) {
   return row.options.batch == 1 && row.options.precision == Precision::f64 && row.options.fft < 512;
 }
 
-// Whether an optimized plan has a table of optics, and the seconds that a user waits for it.
+// Whether an optimized plan has a table of optics, and the seconds it takes to build.
 bool tabled(const Row& row) {
   return row.options.psf == Psf::moffat;
 }
@@ -77,7 +77,7 @@ void compares(const Row& row, Steps& steps) {
   steps.inputs = 2;
 }
 
-// Whether a row fits many galaxies to rest, of which the farthest from its truth is told.
+// Whether a row fits many galaxies to rest and reports the one farthest from its truth.
 bool spread(const Row& row) {
   return rests(row) && row.options.batch > 1;
 }
@@ -90,7 +90,7 @@ void fits(const Row& row, Steps& steps) {
   };
 }
 
-// A batch in f32 beside what it would hold in f64, whose own case is held to the formula.
+// A batch in f32 compared with its bytes in f64, whose own case is checked against the formula.
 bool halved(const Row& row) {
   return row.options.batch >= 64 && row.options.precision == Precision::f32;
 }
@@ -106,7 +106,7 @@ void goes_on(const Row& row, Steps& steps) {
   };
 }
 
-// 0 where a block of a device holds a galaxy, 1 where several share it.
+// The metric `path`: 0 if a block of a device holds a galaxy, 1 if several share it.
 std::vector<MetricDeclaration> with_path(const Row&) {
   return {{.name = "path", .kind = "exact", .devices = gpu}};
 }
@@ -148,7 +148,7 @@ std::vector<Derived> beside_render(const Row& row) {
   return derived;
 }
 
-// Besides, what fewer samples save.
+// Also what fewer samples save.
 std::vector<Derived> beside_128(const Row& row) {
   std::vector<Derived> derived = beside_render(row);
   if (row.options.fft != 64) return derived;
@@ -158,7 +158,7 @@ std::vector<Derived> beside_128(const Row& row) {
   return derived;
 }
 
-// What priors and the likelihood add to drawing an image.
+// The time that priors and the likelihood add to drawing an image.
 std::vector<Derived> beside_image(const Row& row) {
   std::vector<Derived> derived = beside_f64(row);
   derived.push_back(
@@ -166,15 +166,15 @@ std::vector<Derived> beside_image(const Row& row) {
   return derived;
 }
 
-// A step of a whole fit over an isolated one.
+// The time of a step of a whole fit over an isolated one's.
 std::vector<Derived> beside_step(const Row& row) {
   Derived ratio = bounded(over("overhead_ratio", as(families::svi_step, row), case_over_other));
   ratio.factor = 1. / row.options.steps;
   return {ratio};
 }
 
-// How many galaxies a second brings; and of one image of 48 x 48 at N = 128 the published program's
-// time over ours.
+// Galaxies per second; for one image of 48 x 48 at N = 128 also the published program's time over
+// ours.
 std::vector<Rate> beside_published(const Row& row, const char* name, double published_seconds) {
   const Options& o = row.options;
   std::vector<Rate> rates = {{.name = "galaxies_per_s", .per_step = double(o.batch)}};
@@ -187,7 +187,7 @@ std::string latents(const Row& row) {
   return std::to_string(row.options.latents);
 }
 
-// A fit that the host launches reads back the loss of each step, as a progress bar asks for it.
+// A fit launched by the host reads back the loss of each step, like a progress bar.
 std::vector<ExpectedFinding> looks_at_each_step(const Row& row) {
   if (row.options.launch != Launch::host) return {};
   return {
@@ -236,7 +236,7 @@ const Family<Row> families::forward = {
     .more = compares,
     .derived = beside_image};
 
-// Three steps are more than the depth of any pipeline that could hide a stale buffer.
+// Three steps exceed the depth of any pipeline that could hide a stale buffer.
 const Family<Row> families::svi_step = {
     .id =
         [](const Row& row) {
@@ -252,7 +252,7 @@ const Family<Row> families::svi_step = {
     .derived = beside_128,
     .rates = [](const Row& row) { return beside_published(row, "vs_seed_step", 25e-3); }};
 
-// Images of its objects one by one are what the reference adds up.
+// The reference adds up the objects' images, drawn one by one.
 const Family<Row> families::scene_step = {
     .id =
         [](const Row& row) {
@@ -277,8 +277,8 @@ const Family<Row> families::scene_step = {
               {.name = "galaxies_per_s", .per_step = double(row.options.objects)}};
         }};
 
-// The published program waits for the loss of every step, so that its fits have launch:host alone;
-// a host measures it on short ones.
+// The published program waits for the loss of every step, so its fits have launch:host alone; a
+// host measures it on short ones.
 const Family<Row> families::map = {
     .id =
         [](const Row& row) {
@@ -305,7 +305,7 @@ const Family<Row> families::map = {
           return beside_published(row, "vs_seed_run", 0.4 * row.options.steps);
         }};
 
-// A closed form where beta is half an integer, a sum of exponentials where it is not.
+// A closed form for half-integer beta, a sum of exponentials otherwise.
 const Family<Row> families::psf_table = {
     .id =
         [](const Row& row) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families that ask for the gradient over and over: variational inference needs one of a step,
-// Hamiltonian Monte Carlo many of a sample, which is what `grad_evals` says.
+// The families that evaluate the gradient repeatedly: variational inference once per step,
+// Hamiltonian Monte Carlo many times per sample, as `grad_evals` reports.
 #include <cmath>
 #include <optional>
 
@@ -90,7 +90,7 @@ std::vector<MetricDeclaration> gradients_of(const Row& row) {
   return {{.name = "grad_evals", .kind = "exact", .value = evaluations_of(unit_of(row))}};
 }
 
-// The time of one of its gradients over that of a step of a fit, which is one and Adam.
+// The time of one of its gradients over that of a fit's step, which is one gradient and Adam.
 std::vector<Derived> beside_fit_step(const Row& row) {
   Derived ratio =
       over("gradient_over_step", as(families::svi_step, row), Derived::Form::case_over_other);

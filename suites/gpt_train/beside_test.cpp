@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training is put beside, and what of it a second holds.
+// What a training is compared with, and its rates per second.
 #include "families/testing/beside.hpp"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ TEST(GptBeside, AStepOfADeviceIsPutBesideItsUpdateAndBesideLaunches) {
       UnorderedElementsAre(share, Pair("graph_speedup", 3. / 2)));
 }
 
-// Three times the flops of a forward pass, whatever the optimiser.
+// Three times the flops of a forward pass, for any optimiser.
 TEST(GptBeside, ASecondHoldsTheTokensOfAStepAndItsModelsFlops) {
   const Row host = training({});
   const double flops = 3 * work_of(Unit::forward, host.options).flops;

@@ -13,7 +13,7 @@ using namespace gpt_train;
 
 using Rows = std::vector<Row>;
 
-// In which tiers a host and a device have a case, whose numbers are f32 and bf16.
+// The tiers of a case on a host, in f32, and on a device, in bf16.
 struct Tiers {
   std::optional<Tier> host = {}, device = {};
 };
@@ -25,7 +25,7 @@ struct Setting {
   Optimizer optimizer = Optimizer::adamw;
   Launch launch = Launch::host;
   bool ahead = false;    // of fetching
-  bool counted = false;  // its instructions, on a host
+  bool counted = false;  // instructions are counted, on a host
 };
 
 void add(Rows& rows, const Family<Row>& family, const Tiers& tiers, Model model,
@@ -51,8 +51,8 @@ void add(Rows& rows, const Family<Row>& family, const Tiers& tiers, Model model,
 
 constexpr Model of_devices[] = {Model::llama3_150m, Model::gpt2_124m};
 
-// One forward and backward pass, whole and in its parts. Micro and attention are small enough to be
-// counted.
+// One forward and backward pass, whole and in its parts. Micro and attention are small enough for
+// their instructions to be counted.
 void add_passes(Rows& rows) {
   using namespace families;
   add(rows, forward_backward, {.host = Tier::gate}, Model::micro, {.documents = true});
@@ -87,8 +87,8 @@ void add_passes(Rows& rows) {
 
 constexpr Optimizer all[] = {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale};
 
-// Matrices that the models have, of all layers: the gates of tiny lying and standing, the largest
-// of small, and of larger shapes what only a device takes.
+// Matrices of the models, of all layers: the gates of tiny, wide and tall, the largest of small,
+// and some of larger shapes for devices only.
 void add_matrices(Rows& rows) {
   const auto add = [&](Precision precision, int r, int c, int batch) {
     rows.push_back({.family = &families::newton_schulz,
@@ -106,7 +106,7 @@ void add_matrices(Rows& rows) {
   add(Precision::bf16, 768, 2048, 36);
 }
 
-// Updates by themselves, and whole steps: on a device as they are launched, and as one graph.
+// Isolated updates and whole steps: on a device launched by the host, and as one graph.
 void add_training(Rows& rows) {
   using namespace families;
   for (const Optimizer each : all) {
@@ -153,7 +153,7 @@ void add_protocols(Rows& rows) {
 enum class Fetches { in_step, ahead };
 constexpr Words<Fetches, 2> fetch_words = {"fetch", {"step", "ahead"}};
 
-// What the suite's own options make of a row.
+// A row changed by the suite's own options.
 Row with(const SuiteOptions& options, Row each) {
   using families::train_step;
   const Given given(options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real binary as a user types it: what its list holds, its options, what it says to nonsense.
+// The real binary as a user types it: its list, its options, its answers to nonsense.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -37,8 +37,8 @@ int gating(const std::string& kind) {
   return count;
 }
 
-// The suite on one thread, where the claim is not of speed: each run first finds out what a host
-// can do, and that takes each of its threads as long.
+// The suite on one thread, for claims that are not about speed: each run first measures the host's
+// limits, which takes as long for each thread.
 const std::string alone = "HOLDFAST_NUM_THREADS=1 " GPT_TRAIN_BINARY " ";
 
 TEST(GptCases, AreThoseOfTheSpecificationOnAHost) {
@@ -88,14 +88,14 @@ TEST(GptCommand, OptionsChangeTheRowsThatTheySpeakOf) {
               Contains("train_step/model:tiny/opt:adamw/docs:0/launch:host/batch:4/seq:64/f32"));
 }
 
-// Also of the case whose rows end in padding.
+// Also for the case whose rows end in padding.
 TEST(GptCommand, RowsMayBeOfTwoTokens) {
   EXPECT_THAT(listed("--seq=2"), Contains("forward_backward/model:micro/docs:1/seq:2/f64"));
   const Said said = run(alone + "--filter=forward_backward/model:micro --seq=2 --batch=9");
   EXPECT_EQ(said.exit, 0) << said.words;
 }
 
-// Nothing is published of such a size, so that plain loops answer.
+// Nothing is published for such a size, so plain loops answer.
 TEST(GptCommand, MemoryIsVerifiedAtASizeOfOnesOwn) {
   const Said said = run(alone + "--filter=memory/model:tiny --batch=3 --seq=20");
   EXPECT_EQ(said.exit, 0) << said.words;
@@ -120,7 +120,7 @@ TEST(GptCommand, NonsenseIsRefusedWithFieldValueAndLimit) {
   }
 }
 
-// The sentences of suites/README.md.
+// The sentences are those of suites/README.md.
 TEST(GptCommand, AProfileThatCannotBeSaysWhyAndWhatToDo) {
   const std::string in_folder = fresh_folder("gpt_no_profile").string();
   for (const auto& [options, sentence] :
@@ -139,7 +139,7 @@ TEST(GptCommand, AProfileThatCannotBeSaysWhyAndWhatToDo) {
   }
 }
 
-// A rate beyond all numbers: the training stops, measured and profiled.
+// An infinite rate: the training stops, both measured and profiled.
 TEST(GptCommand, ALossThatIsNoNumberStopsTheTrainingWithItsStep) {
   for (const std::string& how : {std::string(), " --profile=" + fresh_folder("gpt_nan").string()}) {
     const Said said =
@@ -166,7 +166,7 @@ TEST(GptCommand, ABatchThatNoMachineHoldsIsListedAndToldTheSame) {
   EXPECT_THAT(said.words, HasSubstr("are free; choose a smaller batch, seq or model"));
 }
 
-// So many steps of the published benchmark.
+// The command for `steps` steps of the published benchmark.
 std::string mean_of(int steps) {
   return text(GPT_TRAIN_BINARY, " --filter=train_step/model:tiny/opt:adamw/docs:0 --profile=",
               fresh_folder(text("gpt_mean_", steps)).string(), " --profile-steps=", steps);
@@ -265,7 +265,7 @@ TEST(GptCommand, TheMemoryProfileAddsUpToThePeak) {
                                    "inputs", "blas work area"}));
 }
 
-// Nothing comes or goes in a step but a batch and a loss; of a pass nothing at all.
+// A step transfers only a batch and a loss; a pass transfers nothing.
 TEST(GptCommand, TransfersAreForbiddenWhereAskedForAndAbsentInAPass) {
   const std::string guarded = "HOLDFAST_TRANSFER_GUARD=error " + dry;
   EXPECT_EQ(run(guarded + "--filter='(forward_backward|lm_head)/model:tiny'").exit, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A variant that leaves out steps once nobody looks leaves no result that passes for theirs.
+// A variant that skips steps once nothing checks them leaves no result that passes for theirs.
 #include <gmock/gmock.h>
 
 #include <memory>
@@ -15,7 +15,7 @@
 namespace holdfast::gpt_train {
 namespace {
 
-constexpr int looked_at = 40;  // more than are verified before the timed section
+constexpr int looked_at = 40;  // more steps than are verified before the timed section
 
 struct Idle {
   const char* name;
@@ -27,7 +27,7 @@ constexpr Idle idles[] = {
     {"every_tenth", [](int call) { return call > looked_at && call % 10 == 0; }},
     {"all", [](int call) { return call > looked_at; }}};
 
-// Idle steps count what the last real one did, or counts alone would give them away.
+// Idle steps repeat the counts of the last real one, or counts alone would reveal them.
 class Idler final : public Computation {
  public:
   Idler(Ledger& ledger, std::unique_ptr<Computation> as_built, const Idle& idle)
@@ -52,7 +52,7 @@ class Idler final : public Computation {
   int calls_ = 0;
 };
 
-// Instead of idling it answers what it computed last.
+// Returns its last result instead of computing.
 class Rememberer final : public Computation {
  public:
   Rememberer(Ledger& ledger, std::unique_ptr<Computation> as_built, const Idle& idle)
@@ -76,7 +76,7 @@ class Rememberer final : public Computation {
 struct EachFamily : testing::TestWithParam<std::pair<const char*, const Family<Row>*>> {
   Row row = {.family = GetParam().second, .model = Model::micro, .options = golden::micro};
 
-  // After as many steps as are looked at and those of a timed section.
+  // After as many steps as are checked plus those of a timed section.
   Subject timed(const Steps& steps, Variant variant) {
     Subject subject = account(steps, variant, "host");
     for (int call = 0; call < looked_at; ++call) subject.computation->step();

@@ -25,7 +25,7 @@ double distance(Numbers a, Numbers b, std::int64_t count) {
                                       [](double x, double y) { return (x - y) * (x - y); }));
 }
 
-// The norm of a step that moves each number by the rate, and of Muon each singular value.
+// The norm of a step that moves each number by the rate, or, with Muon, each singular value.
 double usual_step(const Options& options, const Tensor& tensor) {
   const Rates rates = rates_of(options, 0);
   const bool is_matrix = tensor.role == Role::matrix;
@@ -42,7 +42,7 @@ double usual_step(const Options& options, const Tensor& tensor) {
   return std::abs(rate) * std::sqrt(double(tensor.size()));
 }
 
-// Whether f32 tells that step apart from none.
+// Whether f32 distinguishes that step from none.
 bool is_resolved(double step, Numbers tensor, std::int64_t count) {
   return step > oracle::resolved_movement * norm(tensor, count);
 }
@@ -50,11 +50,11 @@ bool is_resolved(double step, Numbers tensor, std::int64_t count) {
 struct Range {
   double least = 0, most = 0;
 };
-// How far a first step moves a tensor, in usual movements. Adam and Lion move each number by the
-// rate and a little decay, Adam by less where a gradient is no larger than its epsilon, as of a
-// head of many tokens; Newton-Schulz leaves most singular values 0.68 to 1.13, smaller ones less,
-// and a gradient has no more of them than tokens. Of E those rows move whose tokens were seen, at
-// least one, and rows that are too long are shortened besides.
+// The range of a tensor's first movement, in usual steps. Adam and Lion move each number by the
+// rate and a little decay, Adam by less if a gradient is no larger than its epsilon, as in a head
+// with many tokens; Newton-Schulz leaves most singular values at 0.68 to 1.13, smaller ones less,
+// and a gradient has at most as many as tokens. Of E only rows of seen tokens move, at least one,
+// and too long rows are also shortened.
 Range first_step(Unit unit, const Options& options, const Tensor& tensor) {
   const Shape& s = options.shape;
   if (tensor.role == Role::matrix && options.optimizer != Optimizer::adamw)
@@ -66,10 +66,10 @@ Range first_step(Unit unit, const Options& options, const Tensor& tensor) {
 }
 
 // Adam's quotient is below (1 - beta1) / sqrt((1 - beta2) (1 - beta1^2 / beta2)) = 5.1, Lion's and
-// Muon's are less, and so much more is decay's.
+// Muon's are smaller; the rest allows for decay.
 constexpr double most_of_a_step = 6;
 
-// Steps, and of a training step four more, come before the parameters.
+// The parameters follow the number of steps and, for a training step, four more numbers.
 std::size_t first_parameter(const Row& row, const Values& result) {
   return result.size() - std::size_t(parameter_count(row.options.shape));
 }
@@ -81,7 +81,7 @@ std::optional<std::string> moved_wrongly(const Options& options, const Tensor& t
   if (!std::isfinite(moved)) return text(tensor.name, " holds what is no number");
   if (!is_resolved(step, before, tensor.size())) return std::nullopt;
   if (moved == 0) return text(tensor.name, " has not moved");
-  // Rows of E that are too long are shortened by as much as they must.
+  // Too long rows of E are shortened as much as necessary.
   if (tensor.role == Role::embedding || moved <= most_of_a_step * steps * step) return std::nullopt;
   return text(tensor.name, " moved by ", moved, " in ", steps, " steps, of which each may be ",
               most_of_a_step * step);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the optimisers' rules move the tensors of a model, whatever the gradients are.
+// How far the optimisers' rules move a model's tensors, for any gradients.
 #pragma once
 
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace holdfast::gpt_train {
 
-// Whether a result after one step may be that: each tensor is as far from where it was drawn as its
-// rule goes.
+// Whether a result can be that of one step: each tensor has moved as far from where it was drawn as
+// its rule moves it.
 bool is_one_step_from_start(const Row& row, const std::vector<double>& result);
 
-// A chained update has gone on, has moved each tensor and none further than its rule goes, and its
-// loss is a number.
+// A chained update has advanced, has moved each tensor, none further than its rule allows, and its
+// loss is finite.
 Invariant training_goes_on(const Row& row);
 
 }  // namespace holdfast::gpt_train

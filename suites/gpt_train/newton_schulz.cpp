@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The family newton_schulz: what an update makes orthogonal, by itself.
+// The family newton_schulz: an update's orthogonalisation, isolated.
 #include "gpt_train/newton_schulz.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-// Plain loops would take minutes of more, and so would their singular values.
+// Plain loops, also for singular values, would take minutes for larger ones.
 constexpr int largest_known = 256;
 bool is_known(const Row& row) {
   return row.matrices.least() <= largest_known;
@@ -31,7 +31,7 @@ double off(const Matrices& what, const Values& found, const Values& expected) {
   return oracle::distance(fields, found, expected);
 }
 
-// Some of the same form that plain loops know.
+// Smaller matrices of the same form, which plain loops can answer.
 Matrices small(const Matrices& what) {
   Matrices less = what;
   less.rows = std::max(8, what.rows / 16);
@@ -60,7 +60,8 @@ Oracle known(const Row& row) {
     known.distance = known.between;
     return known;
   }
-  // Five steps leave no singular value above 1.14, and so no norm above its root of their count.
+  // Five steps leave no singular value above 1.14, and so no norm above 1.14 times the root of
+  // their count.
   known.name = "plain loops in f64 at a sixteenth of the sides, and norms";
   known.expected = [](int) { return Values{}; };
   known.distance = [=](const Values& found, const Values&) {
@@ -79,7 +80,7 @@ Oracle known(const Row& row) {
   return known;
 }
 
-// The least and the greatest of all matrices.
+// The smallest and the largest of all matrices' singular values.
 std::vector<NamedReading> singular_values_of(const Matrices& what, const Values& found) {
   if (found.empty()) return {};
   double least = INFINITY, greatest = 0;

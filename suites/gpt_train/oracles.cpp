@@ -25,19 +25,19 @@ double limit_of(const Row& row) {
   if (row.options.precision == Precision::f32) return 5e-5;
   return row.options.optimizer == Optimizer::adamw ? 1e-10 : 1e-8;
 }
-// A loss may be off by less than a tensor may: by so many times less.
+// A loss has a tighter limit than a tensor: by this factor.
 double weight_of_loss(const Row& row) {
   return is_for_device(row) ? 20 : 5;
 }
-// A token's row may be off by so much, and so may the movement of a tensor: in an update what
-// Newton-Schulz loses in bf16, in a training what rounded gradients turn of the signs that Adam and
-// Lion move by. What has not moved is off by 1, what moved the wrong way by 2.
+// The limits of a token's row and of a tensor's movement: for an update, the error of Newton-Schulz
+// in bf16; for a training, that of the signs, by which Adam and Lion move, flipped by rounded
+// gradients. A tensor that has not moved is off by 1, one that moved the wrong way by 2.
 constexpr double limit_of_rows = 0.1;
 double limit_of_movement(Unit unit) {
   return unit == Unit::update ? 0.1 : 0.75;
 }
 
-// The worst of them all, each by its limit and told as if that were the row's.
+// The worst of all errors, each scaled from its own limit to the row's.
 double distance_of(const Row& row, double weight, const Values& found, const Values& expected) {
   const Problem problem = {unit_of(row), row.options};
   double worst = oracle::distance(fields_of(problem.unit, row.options), found, expected);
@@ -59,7 +59,7 @@ double norm(const Values& all, std::size_t first, std::size_t count) {
                                       all.begin() + first, 0.));
 }
 
-// A tensor's part of a result of a unit.
+// A tensor's part of a unit's result.
 struct Part {
   std::size_t first = 0, count = 0;
 };
@@ -74,7 +74,7 @@ Part part_of(Unit unit, const Options& options, const std::string& name) {
   throw Error(Fault::bad_input, text("no tensor ", name));
 }
 
-// The worst relative error of what is published of a state after three updates.
+// The worst relative error of the published values of a state after three updates.
 template <class Known>
 double off_published(const Options& options, const Known& known, double final_norm,
                      const Values& found) {
@@ -106,7 +106,7 @@ const golden::Large* published_large(const Row& row) {
       return &known;
   return nullptr;
 }
-// Plain loops would take minutes of these.
+// Plain loops would take minutes for these.
 bool is_of_devices(const Row& row) {
   return row.model == Model::llama3_150m || row.model == Model::gpt2_124m;
 }
@@ -166,7 +166,7 @@ double off_large(const Row& row, const golden::Large& known, const Values& found
   return worst;
 }
 
-// The same unit of tiny beside plain loops.
+// The same unit of tiny, compared with plain loops.
 double off_like_tiny(const Row& row, Backend& backend, Variant variant) {
   Row tiny = row;
   tiny.model = Model::tiny;
@@ -177,9 +177,9 @@ double off_like_tiny(const Row& row, Backend& backend, Variant variant) {
                      oracle::answer(unit_of(row), tiny.options, 1));
 }
 
-// Makes an oracle know shapes that devices alone have: what is published of the first step; of
-// their parts that they are numbers, and the same parts of tiny; and of both, how far a step moves
-// each tensor. Beside the reference they are held in full.
+// Makes an oracle know shapes that only devices have: the published values of the first step; for
+// their parts, that they are finite, and the same parts of tiny; for both, how far a step moves
+// each tensor. Compared with the reference in full.
 void know_large(const Row& row, Oracle& known) {
   const golden::Large* const large = published_large(row);
   const Problem problem = {unit_of(row), row.options};
@@ -199,7 +199,7 @@ void know_large(const Row& row, Oracle& known) {
     };
 }
 
-// The answer of plain loops, once for all that their result does not depend on.
+// The answer of plain loops, computed once for all rows with the same result.
 const Values& answer_of(const Row& row, int steps) {
   static Known<std::tuple<Unit, Options, int>, Values> known;
   Options options = row.options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who knows the right results of this suite.
+// The oracles of this suite.
 #pragma once
 
 #include "gpt_train/row.hpp"
@@ -7,14 +7,14 @@
 
 namespace holdfast::gpt_train {
 
-// Plain loops in f64, tensor by tensor; of a training step the published losses, norms and a number
-// of its parameters. Besides, in each the published values of micro.
+// Plain loops in f64, tensor by tensor; for a training step the published losses, norms and one of
+// its parameters. Each also checks the published values of micro.
 Oracle oracle_of(const Row& row);
 
-// After how many steps of a row something is published.
+// The number of steps after which values of a row are published.
 int warm_up_of(const Row& row);
 
-// A computation after so many steps, where it executes.
+// Checks a computation after that many steps, if it executes.
 void check_after_warm_up(Session& session, const Row& row, Computation& computation);
 
 }  // namespace holdfast::gpt_train

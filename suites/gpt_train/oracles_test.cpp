@@ -47,7 +47,7 @@ using Values = std::vector<double>;
 constexpr Optimizer optimizers[] = {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale};
 const Family<Row>* const trainings[] = {&families::optimizer, &families::train_step};
 
-// On a device, whose limits are wide.
+// For a device, whose limits are wide.
 Row row_of(const Family<Row>& family, Model model, Optimizer optimizer = Optimizer::adamw) {
   return {
       .family = &family,
@@ -60,8 +60,8 @@ bool passes(const Row& row, const Values& found, const Values& expected) {
   return oracle.distance(found, expected) <= oracle.limit;
 }
 
-// The state in which one tensor has moved so many times as far as it should have, from where it was
-// drawn; the others as they should.
+// A state in which one tensor has moved `times` times its expected movement from where it was
+// drawn, and the others as expected.
 Values moved(const Row& row, Values expected, const Tensor& one, double times) {
   auto at = expected.end() - std::ptrdiff_t(parameter_count(row.options.shape));
   for (const Tensor& tensor : tensors_of(row.options.shape)) {
@@ -99,7 +99,7 @@ TEST_P(OnADevice, ATensorThatNeverMovedDiffersFromTheReference) {
         << tensor.name;
 }
 
-// Also where the rate is so small that it does not move what is rounded.
+// Even if the rate is too small to move rounded numbers.
 TEST_P(OnADevice, ParametersInSinglePrecisionAreRight) {
   for (const double rate : {0.005, 1e-9, 0.}) {
     Row rounded = row;
@@ -120,8 +120,8 @@ INSTANTIATE_TEST_SUITE_P(
                     std::tuple{&families::train_step, Optimizer::muon, Model::micro},
                     std::tuple{&families::train_step, Optimizer::multiscale, Model::micro}));
 
-// A thousand rows: a row of them is 3 % of all by the norm. What comes back through keys and values
-// is next to nothing at the end of a row, which few have seen.
+// A thousand rows: by the norm, one row is 3 % of all. The gradients through keys and values are
+// almost zero at the end of a row, which few positions see.
 TEST(GptOracle, ATokensRowOfZerosIsWrongOnADevice) {
   const Shape& s = shape_of(Model::small);
   for (const auto& [family, width] : {std::pair{&families::layer_forward, s.width},
@@ -137,7 +137,7 @@ TEST(GptOracle, ATokensRowOfZerosIsWrongOnADevice) {
   }
 }
 
-// One that is no more than usual.
+// A loss of ordinary size.
 TEST(GptOracle, ATokensLossOfZeroIsWrongOnADevice) {
   Row row = row_of(families::forward, Model::tiny);
   row.options.shape.batch = 8;
@@ -198,7 +198,7 @@ TEST(GptOracle, RowsAndMovementsAreHeldToTheirOwnLimits) {
   }
 }
 
-// Plain loops do not know so large a matrix; it is about as long as an orthogonal one.
+// Plain loops cannot answer so large a matrix; its norm is about that of an orthogonal one.
 TEST(GptOracle, ALargeMatrixThatIsNotOrthogonalIsWrong) {
   const Row row = {.family = &families::newton_schulz,
                    .matrices = {.rows = 512, .columns = 512, .batch = 2}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data pipeline: fetch_batch, to_device, computation, one after the other or the next batch's
-// fetching beside the computation, by a thread of its own.
+// The data pipeline: fetch_batch, to_device, computation, one after the other, or with the next
+// batch fetched during the computation by a separate thread.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -19,8 +19,8 @@ namespace {
 
 constexpr int steps_of_a_sample = 4;
 
-// The least of many short samples is what nobody else had a part in. It is known where as many in a
-// row found none that is less by half a percent.
+// The minimum of many short samples excludes disturbances. It is known after `enough` samples in a
+// row without one that is lower by half a percent.
 class Least {
  public:
   bool is_known() const { return samples_ >= most || in_vain_ >= enough; }
@@ -41,7 +41,7 @@ double limit_of_batches(const Row& row) {
   return oracle_of(as(families::train_step, row)).limit;
 }
 
-// A training whose steps fetch with so many rounds.
+// A training whose steps fetch with `rounds` rounds.
 class Pipeline {
  public:
   Pipeline(Session& session, const Row& row, Fetching fetching)
@@ -51,7 +51,7 @@ class Pipeline {
     training_ = make(row_, backend_, Variant::optimized);
   }
 
-  // After as many steps as its oracle knows, and a sample more.
+  // Checks after as many steps as the oracle knows, and one sample more.
   void check() {
     run(warm_up_of(row_));
     check_after_warm_up(session_, row_, *training_);
@@ -61,7 +61,7 @@ class Pipeline {
     return session_.seconds_until_done(backend_, [&] { run(steps_of_a_sample); }) /
            steps_of_a_sample;
   }
-  // The same as if nobody else used the machine: of a host what its one thread computes.
+  // The same without disturbances: on a host, the time that its one thread computes.
   double undisturbed_seconds() {
     Least least;
     while (!least.is_known()) {
@@ -71,7 +71,7 @@ class Pipeline {
     }
     return least.seconds();
   }
-  // Whether each of the steps so far has fetched what it should, to the last round.
+  // Checks that each step so far has fetched correctly, to the last round.
   void check_rounds() {
     std::uint64_t expected = 0;
     for (std::int64_t step = 0; step < steps_; ++step)
@@ -92,7 +92,7 @@ class Pipeline {
   Counts steady_step() { return session_.steady_step(backend_, *training_); }
 
  private:
-  // A host computes on one thread, so that there is another one for fetching.
+  // A host computes on one thread, so that another is free for fetching.
   void run(int count) {
     const FewerThreads one(1);
     for (int k = 0; k < count; ++k) {
@@ -117,7 +117,7 @@ double fetch_seconds(const Row& row, int rounds) {
   return (thread_cpu_seconds() - begun) / steps_of_a_sample;
 }
 
-// So many that fetching takes half of what computing does.
+// The rounds for which fetching takes half as long as computing.
 int rounds_for(const Row& row, double compute_seconds) {
   constexpr int some = 64;
   const double none = fetch_seconds(row, 0), each = (fetch_seconds(row, some) - none) / some;
@@ -152,7 +152,7 @@ void side_by_side(const Row& row, Session& session, double compute, double fetch
       ahead(session, row, {.ahead = true, .rounds = rounds});
   ahead.check();
   if (session.executes()) {
-    // In turn; what others take of the machine only adds, so that the least counts.
+    // Alternately; disturbances only add time, so the minimum counts.
     Least apart, beside;
     double all = 0;
     const double waited = ahead.told("data_wait_s");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families that are no repeated step: what a training step holds, inputs that take turns, what
-// compiles, and when.
+// The families that are not repeated steps: the memory of a training step, alternating inputs, and
+// what compiles when.
 #include "families/protocols.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace holdfast::gpt_train {
 namespace {
 
-// Parameters, gradients and two moments of each, which users reckon with.
+// Parameters, gradients and two moments of each, the users' rule of thumb.
 double rule_of_thumb(const Row& row) {
   return 16. * double(parameter_count(row.options.shape));
 }
@@ -38,7 +38,7 @@ void held(const Row& row, Session& session) {
            }});
 }
 
-// A first call with empty caches, and once more as a new process makes it.
+// A first call with empty caches, and once more as in a new process.
 void called_first(const Row& row, Session& session) {
   const Row step = as(families::train_step, row);
   const auto making = [&](Backend& backend) { return make(step, backend, Variant::optimized); };
@@ -56,8 +56,8 @@ void called_first(const Row& row, Session& session) {
   warm_first_call(session, making);
 }
 
-// What a program must not depend on changes, one thing at a time, and then what it does: the width
-// of a head.
+// Changes what a program must not depend on, one thing at a time, and then what it depends on: the
+// head width.
 void changed(const Row& row, Session& session) {
   const Row first = as(families::train_step, row);
   Row columns = first, batch = first, layers = first, rate = first, other = first, head = first;
@@ -88,7 +88,8 @@ double limit_of_turns(const Row& row) {
   return oracle_of(as(families::forward_backward, row)).limit;
 }
 
-// The same tokens with documents and without: one batch's masks must not be taken for the other's.
+// The same tokens with documents and without: one batch's masks must not be mistaken for the
+// other's.
 void turns(const Row& row, Session& session) {
   std::vector<Turn> all;
   for (const bool documents : {false, true}) {

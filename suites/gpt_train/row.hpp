@@ -17,7 +17,7 @@ struct Row {
   Model model = Model::tiny;
   Options options = {};
   Matrices matrices = {};  // of newton_schulz, which has no model
-  Kinds only = {};         // of devices that it is confined to; empty: all that can
+  Kinds only = {};         // devices it is restricted to; empty: all that can run it
   bool counted = false;    // small enough for its instructions to be counted
 };
 
@@ -31,11 +31,12 @@ extern const Family<Row> newton_schulz;                                     // n
 
 Unit unit_of(const Row& row);
 
-// bf16 is a device's.
+// Only devices use bf16.
 inline bool is_for_device(const Row& row) {
   return row.options.precision == Precision::bf16;
 }
-// That a training step brings to a device: tokens, documents, positions by their tokens, rates.
+// Bytes that a training step sends to a device: tokens, documents, positions sorted by token,
+// rates.
 inline double batch_bytes(const Shape& shape) {
   return 12. * double(shape.tokens()) + 64;
 }
@@ -43,7 +44,7 @@ inline Kinds kinds_of(const Row& row) {
   return is_for_device(row) ? gpu : Kinds{"host"};
 }
 
-// Who trains looks at each step.
+// A training loop reads the loss of each step.
 inline std::vector<ExpectedFinding> tells_its_loss(const Row&) {
   return {{.finding = "transfers_in_the_loop",
            .why = "a training step tells its loss, in 16 B that nobody waits for"}};

@@ -16,7 +16,7 @@ Work least(const Row& row) {
   return work_of(unit_of(row), row.options);
 }
 
-// What a device moves only for it to lie elsewhere, and the logits that it holds at once.
+// The bytes that a device moves only to change a layout, and the logits that it holds at once.
 std::vector<MetricDeclaration> of_device(const Row& row) {
   if (!is_for_device(row)) return {};
   std::vector<MetricDeclaration> all = {{.name = "layout_bytes", .kind = "exact", .devices = gpu}};
@@ -24,7 +24,7 @@ std::vector<MetricDeclaration> of_device(const Row& row) {
     all.push_back({.name = "logit_bytes", .kind = "exact", .devices = gpu});
   return all;
 }
-// A variant that says that it moves nothing has launched nothing that only moves.
+// A variant that reports no such moves must not have launched any.
 void forbid_silent_moves(const Verified& found) {
   std::int64_t moves = found.backend.ledger.counts.copies;
   for (const auto& program : found.backend.compiler->programs())
@@ -42,7 +42,7 @@ std::vector<NamedReading> held_by_device(const Verified& found) {
   return {{"logit_bytes", logits == sites.end() ? 0 : double(logits->second)}};
 }
 
-// The bytes that are held, by formula. Steps that stand alone know the batches of two.
+// Estimates the bytes held, by formula. Steps that are not chained have the batches of two steps.
 void estimated(const Row& row, Steps& steps) {
   steps.inputs = steps.chained ? 1 : 2;
   steps.estimate_bytes = [=](const Backend&, Variant variant) {
@@ -50,7 +50,7 @@ void estimated(const Row& row, Steps& steps) {
   };
   if (is_for_device(row)) steps.read = held_by_device;
 }
-// Besides `sites`, of the optimized variant on a host what its stages hand on to each other.
+// Also rewritten, by the optimized variant on a host: what its stages hand on to each other.
 void rewrites(const Row& row, Steps& steps, const std::vector<std::string>& sites) {
   estimated(row, steps);
   steps.rewritten = [=](const Backend& backend, Variant variant) {
@@ -59,7 +59,7 @@ void rewrites(const Row& row, Steps& steps, const std::vector<std::string>& site
     return all;
   };
 }
-// A pass also makes all that lies between a batch and its losses.
+// A pass also rewrites everything between a batch and its losses.
 void foretells(const Row& row, Steps& steps) {
   rewrites(row, steps, {"activations", "result: losses"});
 }
@@ -95,8 +95,8 @@ std::vector<Rate> passed_on(const Row& row) {
 bool is_graph(const Row& row) {
   return row.options.launch == Launch::graph;
 }
-// Cases beside a device's step: what an update takes of it, and what the host's launches cost. A
-// host has too little time for both.
+// Cases compared with a device's step: an update's share of it, and the cost of the host's
+// launches. A host has too little time for both.
 std::vector<Derived> beside_parts(const Row& row) {
   if (!is_for_device(row)) return {};
   std::vector<Derived> all = {
@@ -118,7 +118,7 @@ bool alone(const Row&) {
   return false;
 }
 
-// What every family has that makes the same result again and again.
+// The members shared by all families that repeat the same result.
 constexpr Family<Row> repeating(std::string (*id)(const Row&), void (*more)(const Row&, Steps&)) {
   Family<Row> family = {};
   family.id = id;
@@ -196,7 +196,7 @@ const Family<Row> families::train_step = {
                         {"launch", launch_words.of(row.options.launch)}});
         },
     .devices = kinds_of,
-    // That of tiny is beside the step that the host launches.
+    // That of tiny is compared with the step launched by the host.
     .reference = [](const Row& row) { return !is_graph(row) || row.model != Model::tiny; },
     .metrics = of_device,
     .expected = tells_its_loss,

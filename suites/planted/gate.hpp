@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: the gate as a user meets it, in a folder of the test's own.
+// For tests: the gate as a user meets it, in the test's own folder.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -15,11 +15,11 @@
 
 namespace holdfast::planted {
 
-// Takes out of results what the machine did to them: every process of a time or a ratio has their
-// median, processors always stand as far apart, none was disturbed or had to share a core, and the
+// Removes the machine's influence from results: every process of a time or a ratio gets their
+// median, the latency between threads is fixed, no process was disturbed or shared a core, and the
 // measurement is valid, so that they can be accepted and a plant stands out on the noisiest
-// machine. `faster` makes their speedups so many times what they are: held against them, every
-// measurement is suspect.
+// machine. `faster` multiplies their speedups: compared with such a base, every measurement is
+// suspect.
 inline void calm(const std::filesystem::path& results, double faster = 1) {
   const auto settle = [&](nlohmann::json& metrics, std::size_t processes) {
     for (auto& [name, metric] : metrics.items()) {
@@ -51,7 +51,7 @@ inline void expect_well(const Said& said) {
   ASSERT_EQ(said.exit, 0) << said.words;
 }
 
-// What holds for all suites: the other files speak of suites that a build of planted ones has not.
+// The rules for all suites: the other files name suites that a build of planted ones does not have.
 inline std::filesystem::path policy_without_rules(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   std::filesystem::copy_file(HOLDFAST_POLICY "/common.json", folder / "common.json");
@@ -66,19 +66,19 @@ class Gate {
       : suite_(std::move(suite)), device_(std::move(device)), folder_(folder), policy_(policy) {}
   const std::filesystem::path& folder() const { return folder_; }
 
-  // `environment` is what stands before a command in a shell, "NAME=value".
+  // `environment` precedes the command in a shell, "NAME=value".
   Said measure(const std::string& environment, const std::string& results,
                const std::string& more = "") const {
     return run("env " + environment + " " HOLDFAST_BINARY " run " + suite_ +
                " --device=" + device_ + " --out=" + (folder_ / results).string() + ' ' + more);
   }
-  // `lists` are where the suite is in no build of its own: beside the gate.
+  // `lists`: the folder of lists if the suite has no build of its own: beside the gate.
   Said accept(const std::string& results, const std::filesystem::path& lists = {}) const {
     return run(HOLDFAST_BINARY " baseline accept " + (folder_ / results).string() + judged_by() +
                (lists.empty() ? "" : " --lists=" + lists.string()) + " --why='as built'");
   }
   Said check(const std::string& results, const std::string& more = "") const {
-    // A suite given by its path lies in a build of its own, with its list.
+    // A suite given by its path is in a separate build, with its list.
     const bool elsewhere = suite_.find('/') != suite_.npos && more.find("--lists=") == more.npos;
     const std::filesystem::path own = std::filesystem::path(suite_).parent_path();
     return run(HOLDFAST_BINARY " check " + (folder_ / results).string() + judged_by() +
@@ -93,7 +93,7 @@ class Gate {
   }
 };
 
-// A suite that was accepted as it was built, once for all tests of a fixture.
+// A suite accepted as it was built, once for all tests of a fixture.
 class Planted : public testing::Test {
  protected:
   static void accept_as_built(const std::string& suite, const std::string& device,
@@ -110,7 +110,7 @@ class Planted : public testing::Test {
     expect_well(gate->measure("HOLDFAST_PLANT=" + plant, plant, more));
     return gate->check(plant);
   }
-  // How the gate ends where a suite is planted so, and what it says.
+  // Checks the gate's exit and words for a suite with this plant.
   static void expect_found(const std::string& plant, int exit, const std::string& words) {
     const Said said = judge(plant);
     EXPECT_EQ(said.exit, exit) << plant;
@@ -119,12 +119,12 @@ class Planted : public testing::Test {
   static inline std::unique_ptr<Gate> gate = {};
 };
 
-// What the gate says of optimized code on cuda-dry that fell behind.
+// The gate's sentence about a regression of optimized code on cuda-dry.
 inline std::string regression(const std::string& of_case) {
   return "REGRESSION +" + of_case + " +cuda-dry-sm_90 +optimized.*";
 }
 
-// Of a suite on the host without any baseline: what is wrong needs none.
+// The verdict on a suite on the host without a baseline: wrong results need none.
 inline Said judged_on_host(const std::string& suite, const std::string& plant) {
   const auto folder = fresh_folder(std::filesystem::path(suite).filename().string() + "_host");
   const Gate gate(suite, "host", folder, policy_without_rules(folder / "policy"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For tests: kernels of real workloads made worse in copies of their sources, which
-// HOLDFAST_SOURCES puts in place of the built-in ones: no build, no GPU, and the gate notices, each
-// by its own cause.
+// HOLDFAST_SOURCES substitutes for the built-in ones: without a build or a GPU, the gate notices
+// each by its own cause.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,21 +18,21 @@ namespace holdfast::planted {
 
 struct KernelPlant {
   const char *name = "", *file = "";       // of the device code in the workload's folder
-  std::string_view where = {};             // what stands there
-  std::string before = {}, after = {};     // what is planted around it
-  bool instead = false;                    // in its place, not around it
-  const char *of_case = "", *metric = "";  // what falls behind
-  const char *kernel = "", *cause = "";    // of it, in the evidence: what changed in which
+  std::string_view where = {};             // the code at that place
+  std::string before = {}, after = {};     // planted around it
+  bool instead = false;                    // replaces it
+  const char *of_case = "", *metric = "";  // what regresses
+  const char *kernel = "", *cause = "";    // in its evidence: which kernel changed, and how
 };
 
-// What is planted into the kernels of one workload.
+// The plants for the kernels of one workload.
 struct PlantedKernels {
   std::string workload;
   std::vector<KernelPlant> plants = {};
 };
 
-// Clock readings that stay needed to the end of a kernel which writes `array`, of `type`: two
-// registers each that nothing can spare.
+// Clock readings that stay live to the end of a kernel which writes `array`, of `type`: two
+// registers each that cannot be freed.
 inline std::string sixteen_registers(const std::string& array, const std::string& type = "T") {
   return "  long long planted[16];\n"
          "#pragma unroll\n"
@@ -69,7 +69,7 @@ inline void plant_kernels(const PlantedKernels& planted, const std::filesystem::
   for (const auto& [file, source] : files) std::ofstream(into / file) << source;
 }
 
-// Its row of the verdict, and the cause beside it.
+// A plant's row of the verdict, and its cause.
 inline void expect_row(const std::string& workload, const KernelPlant& plant,
                        const nlohmann::json& verdict) {
   for (const auto& row : verdict.at("rows")) {
@@ -86,9 +86,8 @@ inline void expect_row(const std::string& workload, const KernelPlant& plant,
   ADD_FAILURE() << "no row of " << plant.metric << " in " << plant.of_case;
 }
 
-// All plants of a workload stand in kernels of their own, and are compiled together. Accepts a
-// suite as it is built, plants, and measures each plant's case alone: each ends in exit 1, with its
-// cause.
+// All plants of a workload are in separate kernels, and are compiled together. Accepts a suite as
+// built, plants, and measures each plant's case alone: each ends in exit 1, with its cause.
 inline void expect_found(const PlantedKernels& planted) {
   const auto& [workload, plants] = planted;
   const auto folder = fresh_folder("planted_kernels_" + workload);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: what nights plant into kernels. That each still has its place is known at every
-// change.
+// For tests: the plants of nightly kernel tests. Every change checks that each still has its place.
 #pragma once
 
 #include <vector>

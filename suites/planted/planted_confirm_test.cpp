@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suspicions and what the comparison of two real builds makes of them: holdfast check --confirm,
-// and holdfast ab.
+// Suspicions, and their comparison by two real builds: holdfast check --confirm, and holdfast ab.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -17,7 +16,7 @@ using testing::AnyOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-// <folder>/bin/planted and its list: the suite as it was built, with a plant in it.
+// Creates <folder>/bin/planted and its list: the suite as built, with a plant in it.
 fs::path build(const fs::path& folder, const std::string& plant = "") {
   fs::create_directories(folder / "bin");
   const fs::path binary = folder / "bin" / "planted";
@@ -29,8 +28,8 @@ fs::path build(const fs::path& folder, const std::string& plant = "") {
 }
 
 // The base is accepted as four times as fast as it is, so that every measurement of any build is
-// suspect, however the machine feels. What the comparison then finds depends on it: an honest
-// "undecided" is right wherever the units cannot tell.
+// suspect on any machine. The comparison's result does depend on the machine: "undecided" is right
+// if the units cannot tell.
 class PlantedConfirm : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -44,7 +43,7 @@ class PlantedConfirm : public testing::Test {
   }
   static void TearDownTestSuite() { gate.reset(); }
 
-  // Results of the build in `name`.
+  // Measures the build in `name`.
   static void measure(const std::string& name) {
     const Gate measuring((folder / name / "bin" / "planted").string(), "host", folder,
                          folder / "baselines" / "policy");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three cases of xpcs_fit whose optimized variant is made worse as HOLDFAST_PLANT says: by one more
-// launch or copy in each step, a graph that is none, steps that are left out once they are timed;
-// and a build of its own host code in which one angle's phase is wrong.
+// Three cases of xpcs_fit whose optimized variant is made worse as HOLDFAST_PLANT says: one more
+// launch or copy in each step, a missing graph, steps skipped once they are timed; and a separate
+// build of its host code in which one angle's phase is wrong.
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,7 +42,7 @@ Case case_of(const Family<Row>& family, Unit unit) {
   one.derived = {};
   auto& steps = std::get<Steps>(one.recipe);
   steps.make = [=](Backend& backend, Variant variant) { return made(row, unit, backend, variant); };
-  steps.oracle.golden = {};  // of another problem, which is not planted
+  steps.oracle.golden = {};  // of another problem, without plants
   return one;
 }
 

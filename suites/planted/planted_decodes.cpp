@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A decode of clusterless_kde whose optimized variant on the host is made worse as HOLDFAST_PLANT
-// says: once it is timed, every second step answers what the one before it computed.
+// says: once it is timed, every second step returns the result of the one before it.
 #include <algorithm>
 #include <cstddef>
 #include <span>
@@ -16,7 +16,7 @@ namespace {
 using namespace clusterless_kde;
 using planted::plant;
 
-// All of an answer is written in each step, and it is right where the input is still the same.
+// Each step writes the whole result, which is right as long as the input stays the same.
 class Remembering final : public Computation {
  public:
   Remembering(Backend& backend, std::unique_ptr<Computation> as_built)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real kernels that need more, do more or move their data worse.
+// Real kernels that use more resources, do more work or have worse memory access.
 #include "planted/kernel_plants.hpp"
 
 namespace holdfast::planted {
 namespace {
 
-// An array that is indexed by what is known at run time alone.
+// An array whose indices are known only at run time.
 constexpr const char* local_array =
     "  T planted[32];\n"
     "#pragma unroll 1\n"
     "  for (int k = 0; k < 32; ++k) planted[k] = h[k];\n"
     "  if (n < 0) dv1[0] = planted[-n % 32];\n";
 
-// Room for five blocks on a multiprocessor.
+// Leaves room for five blocks per multiprocessor.
 constexpr const char* much_shared_memory =
     "  __shared__ T planted[5120];\n  planted[threadIdx.x] = v1[threadIdx.x];\n"
     "  if (n < 0) divergence[0] = planted[-n % 5120];\n";

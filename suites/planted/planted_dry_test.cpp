@@ -8,7 +8,7 @@ namespace {
 
 using testing::ContainsRegex;
 
-// How a sentence about the optimized variant begins.
+// The beginning of a sentence about the optimized variant.
 const std::string regression =
     "REGRESSION +planted/smooth/n:2001/f64 +cuda-dry-sm_90 +optimized .*";
 
@@ -37,7 +37,7 @@ TEST_F(PlantedDry, AProgramCompiledWithoutPermissionIsSaidToBe) {
   expect_found("undeclared", 1, "in a steady step");
 }
 
-// How a sentence about the optimized loop begins.
+// The beginning of a sentence about the optimized loop.
 const std::string of_the_loop =
     "REGRESSION +planted/loop/n:2001/f64 +cuda-dry-sm_90 +optimized [^%]*";
 

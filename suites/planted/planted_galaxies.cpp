@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three cases of galaxy_shear whose optimized variant is made worse as HOLDFAST_PLANT says: by one
-// more launch or copy in each step, a graph that is none, steps that are left out once they are
-// timed; and a build of its own host kernel in which row H counts half.
+// Three cases of galaxy_shear whose optimized variant is made worse as HOLDFAST_PLANT says: one
+// more launch or copy in each step, a missing graph, steps skipped once they are timed; and a
+// separate build of its host kernel in which row H counts half.
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,7 +44,7 @@ Case case_of(const Family<Row>& family, const Options& options) {
   auto& steps = std::get<Steps>(one.recipe);
   steps.make = [row](Backend& backend, Variant variant) { return made(row, backend, variant); };
   if (plant() != "nyquist") return one;
-  // Row H is nothing in the benchmark, whose galaxy is in the middle; on the small scene it shows.
+  // Row H vanishes in the benchmark, whose galaxy is central; on the small scene the plant shows.
   steps.oracle.golden = [row](Backend& backend, Variant variant) {
     return small_error(row, [&](Problem problem) {
       return variant == Variant::optimized && !backend.device

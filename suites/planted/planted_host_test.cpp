@@ -10,7 +10,7 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-// How a sentence about the optimized variant begins.
+// The beginning of a sentence about the optimized variant.
 const std::string regression = "REGRESSION +planted/smooth/n:2001/f64 +[a-z0-9_-]+ +optimized .*";
 
 class PlantedHost : public Planted {
@@ -24,7 +24,7 @@ std::filesystem::path only_part(const std::filesystem::path& results) {
   throw std::runtime_error("nothing was measured into " + results.string());
 }
 
-// On a machine that was as fast: its references take as long as in `before`.
+// Simulates a machine of the same speed: the references take as long as in `before`.
 void at_the_pace_of(const std::filesystem::path& before, const std::filesystem::path& results) {
   const nlohmann::json::json_pointer median("/metrics/time_s/median");
   const nlohmann::json::json_pointer processes("/metrics/time_s/processes");
@@ -45,8 +45,8 @@ void at_the_pace_of(const std::filesystem::path& before, const std::filesystem::
   std::ofstream(file) << part;
 }
 
-// Of both sides what was measured counts, and not how much the machine moved it from process to
-// process: a halved speedup is no question of that.
+// Uses both sides' measurements, without the machine's variation from process to process: it does
+// not explain a halved speedup.
 TEST_F(PlantedHost, AKernelSlowedUntilItsSpeedupHalvesFailsTheBuild) {
   expect_well(gate->measure("HOLDFAST_PLANT=slow", "slow"));
   calm(gate->folder() / "slow");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real kernels of matrix units that lose what makes them fast.
+// Real kernels on matrix units that lose what makes them fast.
 #include "planted/nightly_plants.hpp"
 
 namespace holdfast::planted {

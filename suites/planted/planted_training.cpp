@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of gpt_train whose optimized variant is made worse as HOLDFAST_PLANT says: by one more
-// launch or copy in each step, a graph that is none, steps that are left out once they are timed;
-// and a build of its own host kernel in which one query of one tile sees the key behind it.
+// Cases of gpt_train whose optimized variant is made worse as HOLDFAST_PLANT says: one more launch
+// or copy in each step, a missing graph, steps skipped once they are timed; and a separate build of
+// its host kernel in which one query of one tile sees the key behind it.
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,7 +23,7 @@ namespace {
 using namespace gpt_train;
 using planted::plant;
 
-// A kernel of the model's own program, so that nothing else is compiled.
+// A kernel of the model's own program, so that no other program is compiled.
 class SumOfRows {
  public:
   explicit SumOfRows(Backend& backend)

@@ -63,7 +63,7 @@ TEST(PlantedTrainingOnHost, AStepThatIsSkippedWhileItIsTimedIsWrong) {
   EXPECT_THAT(said.words, HasSubstr("a step must do the same whether it is timed or not"));
 }
 
-// Nothing of attention is counted on a host: its result alone tells.
+// Nothing of attention is counted on a host: only its result shows it.
 TEST(PlantedTrainingOnHost, AnAttentionThatIdlesWhileItIsTimedIsWrong) {
   const Said said = judged_on_host(PLANTED_TRAINING_BINARY, "idles");
   EXPECT_EQ(said.exit, 1) << said.words;

@@ -37,7 +37,7 @@ constexpr std::pair<std::string_view, Kind> plants[] = {{"", Kind::nothing},
                                                         {"dynamic", Kind::dynamic}};
 constexpr const char* variable = "HOLDFAST_PLANT";
 
-// What follows "\nHOLDFAST_PLANT=" at the end of this program.
+// The text after "\nHOLDFAST_PLANT=" at the end of this program.
 std::string appended_plant() {
   constexpr std::streamoff most = 64;
   std::ifstream binary("/proc/self/exe", std::ios::binary | std::ios::ate);
@@ -56,8 +56,8 @@ std::vector<double> start(int n) {
   return x;
 }
 
-// The reference makes three passes where the optimized variant makes one. Both stream through the
-// first-level cache, so that whatever else runs on the machine slows them alike.
+// The reference makes three passes, the optimized variant one. Both stream through the first-level
+// cache, so that other load on the machine slows them alike.
 void smooth_reference(const double* x, double* y, std::ptrdiff_t n) {
   for (std::ptrdiff_t i = 0; i < n; ++i) y[i] = center * x[i];
   asm volatile("" ::: "memory");  // keeps the passes apart
@@ -68,7 +68,7 @@ void smooth_reference(const double* x, double* y, std::ptrdiff_t n) {
   y[n - 1] += 0.25 * x[0];
 }
 
-// Not inlined, so that planted elements cost what the others do.
+// Not inlined, so that planted elements cost the same as the others.
 [[gnu::noinline]] void smooth_inner(const double* x, double* y, std::ptrdiff_t end, double middle) {
   for (std::ptrdiff_t i = 1; i < end; ++i) y[i] = 0.25 * x[i - 1] + middle * x[i] + 0.25 * x[i + 1];
 }
@@ -101,7 +101,7 @@ class HostSmooth : public Computation {
     } else {
       for (int pass = 0; pass <= more_.passes; ++pass) {
         smooth_optimized(x_.data(), y_.data(), n, middle);
-        asm volatile("" ::: "memory");  // planted passes are work, not something to remove
+        asm volatile("" ::: "memory");  // planted passes must not be optimised away
       }
       if (more_.elements > 0) smooth_inner(x_.data(), y_.data(), 1 + more_.elements, middle);
     }
@@ -222,7 +222,7 @@ class DeviceSmooth : public Computation {
   Buffer<double> x_, y_;
   std::optional<Buffer<double>> spare_ = {};
 
-  // What happens when a step's number reaches a program as a constant.
+  // Simulates a step number that enters a program as a constant.
   void compile_another() {
     (void)backend_.compiler->compile(
         {.code = device_code, .definitions = {text("STEP=", ++steps_)}, .entries = {"stamp"}});

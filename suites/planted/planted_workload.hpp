@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A workload that can be made worse on purpose, for the tests that prove that the gate notices: a
-// smoothing stencil on a ring, host and device, and what is planted into its optimized variant:
-// HOLDFAST_PLANT=<plant> in the environment, or, so that a build carries its plant with it,
-// "\nHOLDFAST_PLANT=<plant>" appended to the binary.
+// A workload that can be made worse on purpose, for tests that the gate notices: a smoothing
+// stencil on a ring, host and device, and plants for its optimized variant: HOLDFAST_PLANT=<plant>
+// in the environment, or, so that a build carries its plant with it, "\nHOLDFAST_PLANT=<plant>"
+// appended to the binary.
 #pragma once
 
 #include <memory>
@@ -26,19 +26,19 @@ struct Plant {
     crash,        // the process ends in the first step
     skips,        // every tenth step after forty does nothing, on host
     idles,        // every second step does nothing, where steps are not chained
-    remembers,    // every second step answers what the last one computed, likewise
-    nan,          // the result holds no number, on host
-    no_graph,     // the host launches what a graph held
+    remembers,    // every second step returns the last one's result, likewise
+    nan,          // the result is NaN, on host
+    no_graph,     // the host launches the kernels of a graph
     shape,        // blocks of half the threads
-    dynamic,      // dynamic shared memory that nobody uses
+    dynamic,      // unused dynamic shared memory
   };
   Kind kind = Kind::nothing;
-  double percent = 0;  // of slow: so much more work; "slow:5" is 5 %, "slow" is 100 %
+  double percent = 0;  // of slow: extra work; "slow:5" is 5 %, "slow" is 100 %
   bool operator==(const Plant&) const = default;
 };
 
-// What `percent` more work is in each step over n elements: passes over all of them, and over so
-// many of the inner ones.
+// `percent` more work per step over n elements: passes over all of them, and over `elements` of the
+// inner ones.
 struct MoreWork {
   int passes = 0, elements = 0;
   bool operator==(const MoreWork&) const = default;
@@ -53,7 +53,7 @@ std::unique_ptr<Computation> make_smooth(Backend& backend, Variant variant, int 
 Work smooth_work(int n);
 std::vector<double> smooth_expected(int n, int steps);
 
-// On host, not chained: y <- the same of x; result(): y. Input number 1 is twice number 0.
+// On host, not chained: y <- the same of x; result(): y. Input 1 is twice input 0.
 std::unique_ptr<Computation> make_once(Backend& backend, Variant variant, int n);
 
 // On a device: eight steps of `smooth` in one, which the optimized variant replays as a graph.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A workload's computation made worse as HOLDFAST_PLANT says, for suites that exist to be found.
+// A workload's computation made worse as HOLDFAST_PLANT says, for suites that exist to fail.
 #pragma once
 
 #include <cstdlib>
@@ -22,14 +22,14 @@ inline std::string_view plant() {
   return words ? words : "";
 }
 
-// Steps that are timed: more than these are verified before the timed section.
+// Skipping begins after this many steps, more than are verified before the timed section.
 constexpr int looked_at = 40;
 
 // One more launch or copy in each step ("launch", "copy"), or once they are timed every tenth or
-// every second step left out ("skips", "idles").
+// every second step skipped ("skips", "idles").
 class Worse final : public Computation {
  public:
-  // Makes what launches once more when it is called; asked for where that is the plant.
+  // Creates the function that launches once more; called only for that plant.
   using OneMoreLaunch = std::function<std::function<void()>()>;
 
   Worse(Backend& backend, std::unique_ptr<Computation> as_built, const OneMoreLaunch& launch)
@@ -59,7 +59,7 @@ class Worse final : public Computation {
   int steps_ = 0;
 };
 
-// Launches all that a step of another computation launches.
+// Launches everything that a step of another computation launches.
 inline Worse::OneMoreLaunch steps_of(std::function<std::unique_ptr<Computation>()> make) {
   return [make = std::move(make)] {
     return [more = std::shared_ptr<Computation>(make())] { more->step(); };

@@ -15,7 +15,7 @@ def main() -> int:
     parser = options(__doc__ or "", "clusterless_kde")
     parser.add_argument("--size", choices=SIZES, default="medium")
     given = parser.parse_args()
-    # Tuning a product of Triton's takes a minute on a GPU, and each electrode has a shape of its own.
+    # Tuning one of Triton's products takes a minute on a GPU, and each electrode has its own shape.
     if given.device == "cuda":
         os.environ.setdefault("XLA_FLAGS", "--xla_gpu_enable_triton_gemm=false")
     known = library(given, "float32")

@@ -22,7 +22,7 @@ SIZES = {
     "realistic": (10000, 2000, 64, 1000, 400, 2000),
 }
 
-# Sum over out of the cases decode/size:*/data:profile.
+# The sum of the results of the cases decode/size:*/data:profile.
 SUMS = {
     "tiny": -45032.5513403,
     "small": -490868.220555,

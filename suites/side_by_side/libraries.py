@@ -61,7 +61,7 @@ class Jax:
         jax.config.update("jax_enable_x64", dtype == "float64")
         self.name = f"jax {jax.__version__}"
         self.device = jax.devices("cpu" if device == "host" else "gpu")[0]
-        # A plain product of f32 may be TF32 there: the same arithmetic is compared.
+        # A plain f32 product may use TF32 on a GPU: the same arithmetic is compared.
         jax.config.update("jax_default_matmul_precision", products)
         self.functions: list[Any] = []
         self.add = self.jit(lambda out, at, terms: out.at[at].add(terms), donate_argnums=0)
@@ -131,7 +131,7 @@ class Torch:
         return out.double().cpu().numpy()
 
 
-# By device, type of numbers and arithmetic of products.
+# Constructors that take the device, the number type and the arithmetic of products.
 LIBRARIES: dict[str, Callable[[str, str, str], Library]] = {
     "jax": Jax,
     "torch": lambda device, dtype, products: Torch(device, dtype),

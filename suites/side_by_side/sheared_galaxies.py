@@ -11,7 +11,7 @@ from libraries import Library
 
 HALF_LIGHT = 1.6783469900166605
 
-# Pixel [23, 23] of the benchmark's truth, and of the small scene's those at PLACES.
+# Pixel [23, 23] of the benchmark's truth, and the small scene's pixels at PLACES.
 BENCHMARK_PIXEL = 3.0806214971571218e-02
 PLACES = ((0, 0), (3, 3), (4, 4), (7, 2))
 SMALL_PIXELS = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a case is put beside, and which of the two times divides the other; what is read of a
-// fit, and what it is made of.
+// What a case is compared with, and which of the two times divides the other; the readings of a
+// fit, and its inputs.
 #include "families/testing/beside.hpp"
 
 #include <gmock/gmock.h>
@@ -65,7 +65,7 @@ TEST(XpcsBeside, ASecondHoldsPointsOfEachPassOrOfTheFit) {
 }
 
 #ifdef HOLDFAST_CUDA
-// Besides the data of each pass next to nothing.
+// The data of each pass, and almost nothing else.
 TEST(XpcsUploads, AreWhatAStepMustBringAndLittleMore) {
   const Row row = {.family = &families::fit,
                    .size = NamedSize::t,
@@ -77,7 +77,8 @@ TEST(XpcsUploads, AreWhatAStepMustBringAndLittleMore) {
 }
 #endif
 
-// Data of one noise are not those of another; with no more to tell them apart they are the same.
+// Data with one noise differ from those with another; with nothing else to distinguish them they
+// are the same.
 TEST(XpcsInputs, AreMadeAnewForAllThatTheyDependOn) {
   const auto data = [](const Row& row) { return problem_of(row, true).input->data; };
   const Row row = {.size = NamedSize::t};
@@ -92,7 +93,7 @@ TEST(XpcsInputs, AreMadeAnewForAllThatTheyDependOn) {
   EXPECT_EQ(data(other), data(row));
 }
 
-// One that leaves twice the variance of the noise, and whose third parameter is three deviations
+// A fit that leaves twice the variance of the noise, and whose third parameter is three deviations
 // from the truth.
 TEST(XpcsReadings, OfAFitAreItsPassesItsFarthestPullAndTheVarianceThatItLeaves) {
   for (const Mode mode : {Mode::at_rest, Mode::laminar}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families of fits that stream on a device within a budget, and where there is no room for
-// anything else.
+// The families of fits that stream on a device within a budget, or because nothing else fits in
+// memory.
 #include "families/invariants.hpp"
 #include "harness/measure/session.hpp"
 #include "runtime/base/error.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 
-// A stream of 8 passes, as many points at a time as the budget allows.
+// A stream of 8 passes, with as many points at a time as the budget allows.
 std::unique_ptr<Computation> made(const Row& row, Backend& backend, Variant) {
   return make_stream(backend, problem_of(row, backend.executes()),
                      {.batch = points_of(row),
@@ -41,7 +41,7 @@ void add_to_stream(const Row& row, Steps& steps) {
   };
 }
 
-// A device with a mebibyte: its data do not fit, and it streams instead, and says so.
+// On a device with a mebibyte the data do not fit, and the fit streams instead and says so.
 void measure_out_of_memory(const Row& row, Session& session) {
   Backend& backend = session.open();
   backend.ledger.limit_to(mebibyte);

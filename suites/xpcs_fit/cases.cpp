@@ -18,19 +18,19 @@ Tier tier_of(NamedSize size) {
   return size == NamedSize::t ? Tier::smoke : size <= NamedSize::s ? Tier::gate : Tier::full;
 }
 
-// The model alone, and with the data: a value per point is written.
+// The model alone, and with the data: one value is written per point.
 void add_values(Rows& rows) {
   for (const Family<Row>* family : {&families::g2, &families::residual})
     for (const Mode mode : modes)
       for (const NamedSize size : resident_sizes)
         for (const Precision precision : {Precision::f64, Precision::f32}) {
-          // One of the small cases stands for all, and one of those in f32.
+          // One of the small cases is representative, and one of those in f32.
           const bool stands = mode == Mode::laminar && precision == Precision::f64 &&
                               (size != NamedSize::t || family == &families::g2);
           const bool narrow = mode == Mode::laminar && precision == Precision::f32 &&
                               size == NamedSize::s && family == &families::g2;
           const bool wide = precision == Precision::f64 && size == NamedSize::s;
-          // Residuals gate at one size; of its modes one is counted.
+          // Residuals gate at one size; only one of its modes is counted.
           const bool cheaper = wide && mode == Mode::at_rest && family == &families::residual;
           rows.push_back({.family = family,
                           .size = size,
@@ -40,8 +40,8 @@ void add_values(Rows& rows) {
         }
 }
 
-// Every loss and weight with one pair of contrast and offset for all angles; with one for each the
-// plainest and the richest.
+// Every loss and weight with one pair of contrast and offset for all angles; with a pair per angle,
+// the simplest and the most complex.
 void add_normal_equations(Rows& rows) {
   for (const NamedSize size :
        {NamedSize::t, NamedSize::s0, NamedSize::s, NamedSize::l, NamedSize::c})
@@ -67,7 +67,8 @@ void add_normal_equations(Rows& rows) {
           }
 }
 
-// Whole fits with all data resident: counted ones of 8 passes, and those that stop by themselves.
+// Whole fits with all data resident: accounted ones of 8 passes, and those that run until they
+// converge.
 void add_fits(Rows& rows) {
   for (const Mode mode : modes) {
     for (const NamedSize size :
@@ -88,7 +89,7 @@ void add_fits(Rows& rows) {
   }
 }
 
-// The other ways over the data: where a size asks for them, and where it does not.
+// The other strategies: at sizes that need them, and at sizes that do not.
 void add_ways(Rows& rows) {
   struct Way {
     Strategy strategy;
@@ -118,11 +119,11 @@ void add_ways(Rows& rows) {
                    .options = {.mode = mode},
                    .strategy = way.strategy,
                    .source = way.source};
-        // Hosts would make a gigabyte of data first; beyond that it takes a GPU.
+        // Hosts would generate a gigabyte of data first; beyond that a GPU is needed.
         if (size >= NamedSize::x || way.source == DataSource::generated) row.only = gpu;
         if (size == NamedSize::xx) row.only = {"cuda"};
         rows.push_back(row);
-        // A rate of whole fits is published where the data are chunked and resident.
+        // The rate of whole fits is published for chunked, resident data.
         const bool rated = way.strategy == Strategy::chunked && way.source == DataSource::resident;
         if (size > NamedSize::s && !rated) continue;
         row.tier = Tier::full;
@@ -131,7 +132,7 @@ void add_ways(Rows& rows) {
   rows.push_back({.family = &families::ladder, .size = NamedSize::s});
 }
 
-// The patterns that surround fits.
+// The patterns around fits.
 void add_patterns(Rows& rows) {
   for (const int angles : {8, 23, 72})
     for (const int frames : {50, 100, 200})
@@ -158,7 +159,7 @@ void add_patterns(Rows& rows) {
                     .counted = iterations == 50});
 }
 
-// On a device, within budgets, of which the smallest is a fifth of the data of size l.
+// On a device, within budgets, the smallest of which is a fifth of the data of size l.
 void add_budgets(Rows& rows) {
   for (const int limit : {8, 32, 128})
     for (const NamedSize size : {NamedSize::t, NamedSize::l})
@@ -173,7 +174,7 @@ void add_budgets(Rows& rows) {
 void add_streams(Rows& rows) {
   for (const double probability : {0., 0.05, 0.3})
     for (const int permanent : {-1, 3}) {
-      // A GPU has its 25 cases of the gate without this one, and all the others of these.
+      // A GPU has its 25 gate cases without this one, but runs the others of this family.
       const bool gates = probability == 0.05 && permanent == -1;
       rows.push_back({.family = &families::stream_faults,
                       .tier = gates ? Tier::gate : Tier::full,
@@ -188,7 +189,8 @@ void add_streams(Rows& rows) {
                       .mode = mode,
                       .counted = size == NamedSize::t});
   rows.push_back({.family = &families::stream_resume});
-  // A batch is a frame's row of every angle, or eight: as many angles as there are batches.
+  // A batch is one frame's row of every angle, or eight of them: as many angles as there are
+  // batches.
   for (const int batches : {8, 64})
     for (const int frames : {64, 256})
       rows.push_back({.family = &families::stream_memory,
@@ -201,7 +203,7 @@ void add_streams(Rows& rows) {
       rows.push_back(
           {.family = &families::stream_checkpoint, .count = batches, .parameters = parameters});
   rows.push_back({.family = &families::progress, .size = NamedSize::s, .count = 24});
-  // What telling takes does not depend on the size: counted where that is small.
+  // The cost of reporting is independent of the size: counted at a small one.
   for (const Family<Row>* family : {&families::progress, &families::silence})
     rows.push_back({.family = family, .count = 24, .counted = true});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real binary as a user types it: what its list holds.
+// The real binary as a user types it: the contents of its list.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ nlohmann::json list(const std::string& options) {
   return nlohmann::json::parse(run(XPCS_FIT_BINARY " --list=json " + options).words).at("cases");
 }
 
-// The suite on one thread, where that changes nothing of the claim: each run first finds out what a
-// host can do, and that takes each of its threads as long.
+// The suite on one thread, for claims that do not depend on it: each run first measures the host's
+// limits, which takes as long for each thread.
 const std::string alone = "HOLDFAST_NUM_THREADS=1 " XPCS_FIT_BINARY " ";
 
 TEST(XpcsCases, AreThoseOfTheSpecification) {
@@ -85,8 +85,8 @@ TEST(XpcsCases, GateInFewCases) {
   }
 }
 
-// On a kind of device, of the cases whose name begins so: what follows that, where they have the
-// metric.
+// For a kind of device, the cases that have the metric and whose name begins with `begin`: the rest
+// of their names.
 std::set<std::string> cases_with(const std::string& metric, const std::string& kind,
                                  const std::string& begin) {
   std::set<std::string> ids;
@@ -100,7 +100,7 @@ std::set<std::string> cases_with(const std::string& metric, const std::string& k
   return ids;
 }
 
-// The calm one has nothing to be compared with, and the one that gates is not.
+// The calm stream has nothing to compare with, and the one in the gate is not compared.
 TEST(XpcsCases, CompareFaultedStreamsWithACalmOneAtNight) {
   const std::set<std::string> at_night = {"0/permanent:3/f64", "0.05/permanent:3/f64",
                                           "0.3/permanent:3/f64", "0.3/permanent:none/f64"};
@@ -145,7 +145,7 @@ TEST(XpcsOptions, SaveStreamsWhereTheyAreTold) {
   std::filesystem::remove_all(folder);
 }
 
-// Before any case begins: also those of a filter that leaves none which looks at them.
+// Before any case begins, even if the filter leaves no case that uses the option.
 void expect_refusal(const std::string& option, const std::string& sentence) {
   const Said said = run(XPCS_FIT_BINARY " --tier=smoke --filter=g2 " + option);
   EXPECT_EQ(said.exit, 2) << said.words;
@@ -182,14 +182,14 @@ TEST(XpcsStatusCase, TellsWhatFitsRunOnWhereOneAsks) {
   EXPECT_THAT(silent.words, testing::Not(testing::HasSubstr(": fits go to ")));
 }
 
-// A dry device, too, tells of every chunk when it is done, and moves nothing for it.
+// A dry device, too, reports every chunk when it is done, and transfers nothing for it.
 TEST(XpcsProgressCase, CountsTheChunksOfEightPasses) {
   const auto file = fresh_folder("xpcs_progress") / "results.json";
   for (const std::string device : {"host", "cuda-dry:sm_90"}) {
     const Said said =
         run(alone + "--tier=full --filter=progress/chunks:24/size:t/f64 --device=" + device +
             " --out=" + file.string());
-    if (said.exit == 77) continue;  // nothing for CUDA was built
+    if (said.exit == 77) continue;  // no CUDA was built
     ASSERT_EQ(said.exit, 0) << said.words;
     const auto one = nlohmann::json::parse(read(file)).at("cases").at(0);
     const auto& metrics = one.at("variants").at("optimized").at("metrics");
@@ -216,7 +216,7 @@ TEST(XpcsMemoryCase, OfAStreamIsItsFormulaWithEitherWidthOfVectors) {
   }
 }
 
-// Failures of a run and no bad input: they say what was reached.
+// Failures of a run, not bad input: they report what was reached.
 TEST(XpcsFailures, OfTooFewBatchesTellTheBestParameters) {
   const Said said =
       run(alone +

@@ -17,20 +17,20 @@ namespace {
 
 using Values = std::vector<double>;
 
-// The known end of a fit, and how closely it is known.
+// The known end of a fit, and its tolerances.
 struct End {
-  double allowed = 1e-4;                  // of parameters, in deviations
-  double cost = 0, above = 0, below = 0;  // F, and how far it may be from there
+  double allowed = 1e-4;                  // for parameters, in deviations
+  double cost = 0, above = 0, below = 0;  // F, and its tolerances on either side
   double fewest = 0, most = 0;            // passes
-  double sigma_allowed = 1e-3;            // of deviations, as a share of them
+  double sigma_allowed = 1e-3;            // for deviations, relative
   Values parameters = {}, sigma = {};
 };
 
 struct Published {
   NamedSize size;
   Mode mode;
-  double cost, converged_cost;  // after 8 passes, and where it converges
-  int passes;                   // until then; 0: not published
+  double cost, converged_cost;  // after 8 passes, and when converged
+  int passes;                   // until it converges; 0: not published
   Values parameters;            // after 8 passes
 };
 
@@ -68,7 +68,7 @@ const Published* published(const Row& row) {
   return nullptr;
 }
 
-// Standard deviations where F is `cost`, by the normal equations there.
+// Standard deviations for a cost F of `cost`, by the normal equations there.
 Values sigma_of(const Values& matrix, double cost, double freedom) {
   const auto p = static_cast<int>(std::sqrt(static_cast<double>(matrix.size())));
   Values memory(static_cast<std::size_t>(fit_count(p)));
@@ -90,7 +90,7 @@ End published_end(const Published& known, const Problem& problem, bool converges
           .sigma = sigma_of(normal.matrix, normal.cost, freedom(problem))};
 }
 
-// The oracle's own fit, of the points that were not lost: those have no weight.
+// The oracle's own fit to the points that were not lost: lost ones have no weight.
 End solved_end(Problem problem, bool converges, const LostPoints& lost) {
   if (lost.count > 0) {
     const auto input = std::make_shared<Input>(*problem.input);
@@ -110,7 +110,7 @@ End solved_end(Problem problem, bool converges, const LostPoints& lost) {
   return end;
 }
 
-// Up to size s to the digits that rounding and, where it converges, the rule of stopping leave.
+// Up to size s: exact to rounding and, for a converging fit, to its stopping rule.
 End exact_end(const Row& row, bool converges, const LostPoints& lost) {
   const Problem problem = problem_of(row, true);
   const Published* known = lost.count > 0 ? nullptr : published(row);
@@ -141,9 +141,9 @@ Means means_of(Row row, int frames) {
   return all;
 }
 
-// The means of a size whose points would take long, from fewer frames of the same 100 s and angles.
-// Rates have a root at time 0, so that sums over frames converge with the power 1.5 of their
-// number: from size l to 4000 frames that leaves 1e-4 of the square and 5 % of the deviations.
+// The means of a size with too many points, from fewer frames over the same 100 s and angles. Rates
+// have a root at time 0, so that sums over frames converge with the power 1.5 of their number: from
+// size l to 4000 frames this leaves an error of 1e-4 of the square and 5 % of the deviations.
 Means means_at(const Row& row) {
   constexpr int few = 100, more = 200;
   const auto power = [](double frames) { return std::pow(frames, -1.5); };
@@ -156,10 +156,10 @@ Means means_at(const Row& row) {
   return all;
 }
 
-// F of n points of noise v z is v^2 / 2 sum m^2 z^2. Of sizes l and c that is added up at the
-// truth, from where p parameters take away some p / 2 of 2 F / n: up to 31 pass, and a row less
-// does not. Beyond, its mean is known: z^2 varies by 1.7, and six deviations pass, and what the
-// means leave.
+// F of n points with noise v z is v^2 / 2 sum m^2 z^2. For sizes l and c it is summed at the truth,
+// from where p parameters take away about p / 2 of 2 F / n: up to 31 pass, and a missing row does
+// not. Beyond, its mean is known: z^2 varies by 1.7; six deviations pass, plus the error of the
+// means.
 void add_cost(const Row& row, double square, End& end) {
   const bool summed = row.size <= NamedSize::c;
   const Problem problem = problem_of(row, summed);
@@ -175,7 +175,7 @@ void add_cost(const Row& row, double square, End& end) {
   end.above = end.below = end.cost * (6 * std::sqrt(1.75 / n) + 2e-4);
 }
 
-// Beyond size s: the truth, and what its noise makes of F and leaves of the parameters.
+// Beyond size s: the truth, and the effect of its noise on F and on the parameters.
 End noisy_end(const Row& row) {
   End end = {
       .allowed = 5, .sigma_allowed = 0.1, .parameters = truth(row.options, size_of(row).angles)};
@@ -186,7 +186,7 @@ End noisy_end(const Row& row) {
   end.sigma = sigma_of(means.products, end.cost, n);
   return end;
 }
-// Where it converges, after as many passes as are published for all noises.
+// A converging fit takes as many passes as are published for any noise.
 End expected_end(const Row& row, bool converges) {
   static Known<std::string, End> known;
   const bool laminar = row.options.mode == Mode::laminar;
@@ -198,12 +198,12 @@ End expected_end(const Row& row, bool converges) {
 }
 
 End end_of(Row row, bool converges, const LostPoints& lost) {
-  row.source = DataSource::host;  // the oracle reads data that a device may make itself
+  row.source = DataSource::host;  // the oracle reads data that a device may generate itself
   if (row.size <= NamedSize::s) return exact_end(row, converges, lost);
   return expected_end(row, converges);
 }
 
-// In a row, for the harness: what is known and how closely, then parameters, then deviations.
+// In a row, for the harness: tolerances and known values, then parameters, then deviations.
 Values in_a_row(const End& end) {
   Values all = {end.allowed, end.cost, end.above,        end.below,
                 end.fewest,  end.most, end.sigma_allowed};
@@ -224,7 +224,7 @@ End out_of_a_row(const Values& all) {
           .sigma = {sigma, all.end()}};
 }
 
-// The distance as a share of what is allowed; a number of passes that is not is infinitely far.
+// The distance relative to the tolerances; a wrong number of passes is infinitely far.
 double distance(const Values& result, const End& end) {
   const std::size_t p = end.parameters.size();
   if (result.size() != 3 + 2 * p) return INFINITY;
@@ -258,7 +258,7 @@ Oracle fit_oracle(Unit unit, const Row& row, const LostPoints& lost) {
                 return known.of(key, [&] { return in_a_row(end_of(row, converges, lost)); });
               },
           .distance = [=](const Values& result, const Values& expected) -> double {
-            // One that was to converge, and does not say that it did.
+            // A fit that should converge but does not report it.
             if (converges && (result.size() < 3 || result[2] != converged)) return INFINITY;
             return distance(result, out_of_a_row(expected));
           }};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is no fit of all data is found at every size.
+// A result that is not a fit to all data is detected at every size.
 #include "xpcs_fit/fit_oracles.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ double distance_of(Unit unit, const Row& row, const Values& result) {
   return oracle.distance(result, oracle.expected(1)) / oracle.limit;
 }
 
-// On the host, where so many frames of so many angles are all that there is.
+// On the host, restricted to that many frames of that many angles.
 const Values& fitted(Unit unit, Row row, int angles = 0, int frames = 0) {
   static Known<std::string, Values> known;
   row.angles = angles;
@@ -41,7 +41,7 @@ const Values& fitted(Unit unit, Row row, int angles = 0, int frames = 0) {
   });
 }
 
-// F, passes, status, then what is expected.
+// F, passes, status, then the expected values.
 Values as_expected(const Row& row) {
   const Values known = fit_oracle(Unit::fit, row).expected(1);
   Values result = {known[1], accounted_passes, converged};
@@ -64,7 +64,7 @@ void expect_right(NamedSize size, Mode mode) {
   }
 }
 
-// One that is solved, one that is published, one of which the truth is known.
+// One that is solved, one that is published, and one whose truth is known.
 TEST_P(OfAMode, FitsOfEveryKindOfSizeAreRight) {
   for (const NamedSize size : {NamedSize::t, NamedSize::s0, NamedSize::l})
     expect_right(size, GetParam());
@@ -80,7 +80,7 @@ TEST_P(OfAMode, AFitOfFewerPointsIsWrong) {
     EXPECT_GT(distance_of(Unit::fit, row, fitted(Unit::fit, row, 20, frames)), 1) << frames;
 }
 
-// What other points would have made of F, and nothing else of the fit.
+// Changes F as other points would have, and nothing else of the fit.
 void expect_less_is_wrong(NamedSize size, Mode mode, double share) {
   Row row = row_of(size, mode);
   row.strategy = Strategy::streaming;
@@ -98,7 +98,7 @@ TEST_P(OfAMode, ACostOfFewerPointsIsWrong) {
   if (GetParam() == Mode::at_rest) expect_less_is_wrong(NamedSize::xx, GetParam(), 0.004);
 }
 
-// A tail of a chunk of a million points, and a batch: what takes seconds.
+// A tail of a chunk of a million points, and a batch: these take seconds.
 TEST(NightlyFits, ACostOfFewerPointsIsWrong) {
   for (const Mode mode : {Mode::at_rest, Mode::laminar})
     expect_less_is_wrong(NamedSize::c, mode, 0.002);
@@ -152,15 +152,14 @@ TEST_P(OfAMode, DeviationsBeyondWhatIsAllowedAreWrong) {
   }
 }
 
-// The error that a fit may have: a parameter by so many deviations, F by shares of itself.
+// The tolerance of a fit: of a parameter in deviations, of F as shares of itself.
 struct AllowedOfAFit {
   NamedSize size;
   Precision precision;
   double deviations, more, less;
 };
 
-// At size l F may be off by 2 F / n for each of two parameters, and by 31 where they took more
-// away.
+// At size l F may be off by 2 F / n for each of two parameters, and by 31 if they took more away.
 TEST_P(OfAMode, AParameterOrACostBeyondWhatIsAllowedIsWrong) {
   constexpr double of_noise = 2. / (20 * 500 * 500);
   for (const AllowedOfAFit& of : {AllowedOfAFit{NamedSize::t, Precision::f64, 1e-4, 1e-9, 1e-9},
@@ -187,7 +186,7 @@ TEST_P(OfAMode, AParameterOrACostBeyondWhatIsAllowedIsWrong) {
   }
 }
 
-// Once without, once with the points of batch 3.
+// Once without the points of batch 3, once with them.
 TEST(LostPoints, AreNoneOfTheFit) {
   const Row row = row_of(NamedSize::t, Mode::laminar, families::stream_faults);
   const auto backend = open_backend("host");

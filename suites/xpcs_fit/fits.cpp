@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families of whole fits, by the way they go over their data: of 8 passes, as many as they
-// take, and all ways beside each other.
+// The families of whole fits, by strategy: with 8 passes, with as many as they need, and all
+// strategies compared.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -17,15 +17,15 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-// GiB that the published rule of chunks is given.
+// The limit of memory given to the published rule of chunks.
 constexpr double limit_gib = 8;
-constexpr std::int64_t rows_of_points = 4194304;  // of a batch of rows, about
+constexpr std::int64_t rows_of_points = 4194304;  // per batch of rows, approximately
 
 int parameters_of(const Row& row) {
   return parameter_count(row.options, size_of(row).angles);
 }
 
-// At size t so few that there are several. What a host's threads share is worth waking them for.
+// Small at size t, for several chunks. A host's batches are worth waking its threads for.
 std::int64_t chunk_of(const Row& row, Variant variant, bool on_device) {
   constexpr std::int64_t thousand = 1000;
   if (row.size == NamedSize::t) return thousand;
@@ -37,7 +37,7 @@ std::int64_t chunk_of(const Row& row, Variant variant, bool on_device) {
   return streams ? std::clamp(points_of(row) / 16, least, rows_of_points) : rows_of_points;
 }
 
-// Tells as to a terminal: each line is written when it is told.
+// Reports as to a terminal: each line is written at once.
 std::function<void(int, int)> telling(const Row& row, std::int64_t chunk) {
   const auto out = std::make_shared<std::ofstream>("/dev/null");
   const auto chunks = static_cast<int>((points_of(row) + chunk - 1) / chunk);
@@ -64,14 +64,14 @@ bool is_at_once(const Row& row) {
   return row.strategy <= Strategy::large;
 }
 
-// The variance that a fit leaves, of that of the noise; the published quality of a fit is good
-// below 1.5, marginal below 3, else poor.
+// The variance that a fit leaves, relative to that of the noise; the published quality of a fit is
+// good below 1.5, marginal below 3, else poor.
 double reduced_chi2(const Row& row, const std::vector<double>& result) {
   const double freedom = static_cast<double>(points_of(row)) - parameters_of(row);
   return 2 * result[0] / freedom / (Recipe{}.noise * Recipe{}.noise);
 }
 
-// The way a fit takes, and how far from the truth it ends.
+// A fit's passes, and its distance from the truth.
 std::vector<NamedReading> read_fit(const Row& row, const Verified& found) {
   if (!found.backend.executes()) return {};
   return {{"passes", found.result[1]},
@@ -89,7 +89,7 @@ std::vector<MetricDeclaration> fit_metrics(const Row& row) {
            .value = static_cast<double>(by_size)}};
 }
 
-// The sums of a plain stream on a device are made anew for each batch, and it steps on the host.
+// The reference's stream on a device holds no result: each batch has its sums, the host steps.
 std::vector<std::string> written_anew(const Row& row, const Backend& backend, Variant variant) {
   const bool holds_no_result =
       row.strategy == Strategy::streaming && backend.device && variant == Variant::reference;
@@ -104,7 +104,7 @@ void add_to(const Row& row, Steps& steps) {
   };
   if (passes > 0 && row.source == DataSource::host)
     steps.upload_bytes = [=](Variant) { return 8. * passes * static_cast<double>(points_of(row)); };
-  // From size s on what depends on frames alone is small; of streams the formula has it.
+  // From size s on the arrays per frame are negligible; for streams the formula includes them.
   if (row.size >= NamedSize::s)
     steps.estimate_bytes = [=](const Backend& backend, Variant variant) {
       return estimate_fit_bytes(backend, variant, problem_of(row, backend.executes()),
@@ -115,8 +115,8 @@ void add_to(const Row& row, Steps& steps) {
 Kinds too_slow_eight_times(const Row& row) {
   return row.size > NamedSize::t ? Kinds{"host"} : Kinds{};
 }
-// Nothing plain is resident and streams; what is materialised has room up to size l, chunk by chunk
-// up to c.
+// The plain formulation streams only from the host; with a stored Jacobian it fits in memory up to
+// size l, chunk by chunk up to c.
 bool has_plain_one(const Row& row) {
   if (row.strategy == Strategy::streaming && row.source != DataSource::host) return false;
   return row.size <= (row.strategy == Strategy::standard ? NamedSize::l : NamedSize::c);
@@ -128,7 +128,7 @@ Row standard_of(Row row) {
   return row;
 }
 std::vector<Derived> beside_others(const Row& row) {
-  // The plain fit of size s would take a host seconds, many times over.
+  // The plain fit of size s would take a host many seconds.
   if (is_at_once(row) && row.size == NamedSize::t)
     return over_host(row, {Variant::optimized, Variant::reference});
   if (is_at_once(row) && row.size <= NamedSize::l) return over_host(row, {Variant::optimized});
@@ -154,7 +154,8 @@ constexpr Family<Row> fitted(Family<Row> family) {
   return family;
 }
 
-// All four, in chunks of 100000 points, each as many passes as it takes and the first among them.
+// All four strategies, in chunks of 100000 points, each until it converges, compared with the
+// first.
 void measure_ladder(const Row& row, Session& session) {
   constexpr int rounds = 5;
   Backend& backend = session.open();
@@ -197,7 +198,7 @@ const Family<Row> families::fit = fitted<accounted_passes>(
                 .per_step = accounted_passes * static_cast<double>(points_of(row))}};
      }});
 
-// The host looks at each pass: what a dry device has not computed tells it nothing.
+// The host checks each pass: on a dry device there are no results to check.
 const Family<Row> families::converged = fitted<0>(
     {.id = [](const Row& row) { return called("fit/converged", row); },
      .devices = [](const Row&) { return executing; },

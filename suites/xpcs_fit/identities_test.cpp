@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the formulas say of sums, whatever the numbers: that they are those of their parts and, a
-// model being symmetric in its two frames, of both points of a pair folded into one.
+// Identities of sums for any numbers: they equal those of their parts and, since the model is
+// symmetric in its two frames, those of both points of a pair folded into one.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-// What rounding leaves of sums, each by its own scale: 2e-15 was the most seen.
+// The rounding error of sums, each by its own scale: at most 2e-15 was observed.
 constexpr double rounding = 1e-14;
 constexpr Size few_points = {5, 37};
 constexpr Variant both_variants[] = {Variant::optimized, Variant::reference};
@@ -40,7 +40,7 @@ Problem with(const Problem& one, const auto& change) {
   return other;
 }
 
-// visit(flat index of i, j; of j, i) of each pair of different frames at each angle.
+// Calls visit(flat index of i, j; of j, i) for each pair of different frames at each angle.
 void for_pairs(const Size& size, const auto& visit) {
   for (int a = 0; a < size.angles; ++a)
     for (std::int64_t i = 0; i < size.frames; ++i)
@@ -48,8 +48,8 @@ void for_pairs(const Size& size, const auto& visit) {
         visit(a * size.plane() + i * size.frames + j, a * size.plane() + j * size.frames + i);
 }
 
-// Both points of a pair are what they are on average. The cost that goes with that does not depend
-// on the model: 1/4 sum (d_ij - d_ji)^2 over pairs.
+// Both points of a pair are replaced by their average. The cost removed by this is independent of
+// the model: 1/4 sum (d_ij - d_ji)^2 over pairs.
 struct Folded {
   Problem problem;
   double cost = 0;
@@ -66,7 +66,7 @@ Folded folded(const Problem& one) {
   return all;
 }
 
-// F by one point of each pair.
+// F from one point of each pair.
 double cost_of_pairs(const Folded& from, const std::vector<double>& model) {
   const Input& input = *from.problem.input;
   const auto square = [&](std::int64_t k) {
@@ -123,16 +123,16 @@ TEST_P(OfBothModes, AFitIsThatOfFoldedPairs) {
   }
 }
 
-// Each sum added to those of the parts before.
+// Adds each sum to that of the parts before.
 void add_to(std::vector<double>& total, const std::vector<double>& part) {
   total.resize(part.size());
   for (std::size_t k = 0; k < part.size(); ++k) total[k] += part[k];
 }
 
-// Points of one part keep their weights, and all others have next to none: neighbours are of
+// Points of one part keep their weights, and all others get almost none: neighbours belong to
 // different parts.
 TEST_P(OfBothModes, SumsAreThoseOfTheirPartsPointByPoint) {
-  constexpr double next_to_none = 1e-10;  // its square is nothing beside rounding
+  constexpr double next_to_none = 1e-10;  // its square is below rounding
   for (const Scaling scaling : {Scaling::shared, Scaling::per_angle})
     for (const Loss loss : {Loss::linear, Loss::soft_l1})
       for (const Weights weights : {Weights::unit, Weights::array})
@@ -151,7 +151,7 @@ TEST_P(OfBothModes, SumsAreThoseOfTheirPartsPointByPoint) {
         }
 }
 
-// Each angle is a problem of its own.
+// Each angle is a separate problem.
 TEST_P(OfBothModes, SumsAreThoseOfTheirAngles) {
   const Problem whole = noisy();
   for (const Variant variant : both_variants) {
@@ -167,14 +167,14 @@ TEST_P(OfBothModes, SumsAreThoseOfTheirAngles) {
   }
 }
 
-// What a fit tells after one pass, from its sums: the deviations are what N is, inverted.
+// A fit's result after one pass, from its sums: the deviations come from the inverse of N.
 std::vector<double> after_one_pass(const Problem& whole, const std::vector<double>& sums) {
   HostFit fit(whole, 1);
   fit.take(sums.data());
   return fit_result(fit.state(), freedom(whole));
 }
 
-// Streams in one pass, whose batches end within rows, at the last point or one before it.
+// Streams of one pass, whose batches end within rows, at the last point or one before it.
 TEST_P(OfBothModes, SumsAreThoseOfTheirBatches) {
   const Problem whole = noisy();
   const std::vector<double> expected = after_one_pass(whole, sums_of(Variant::optimized, whole));

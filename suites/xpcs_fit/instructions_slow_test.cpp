@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What looking at batches and telling of chunks cost, in instructions, which no busy machine
-// changes: by the real command under valgrind.
+// The cost of checking batches and of reporting chunks, in instructions, which do not depend on the
+// machine's load: by the real command under valgrind.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,8 +17,8 @@ bool has_valgrind() {
 }
 constexpr const char* wanting = "there is no valgrind; cmake/bootstrap.sh installs it";
 
-// Instructions of one step of each case that the expression finds, by what follows the suite's
-// name.
+// The instructions of one step of each case that matches the expression, by the rest of its name
+// after the suite's.
 std::map<std::string, double> instructions(const std::string& cases) {
   const auto folder = fresh_folder("xpcs_instructions");
   const Said said =

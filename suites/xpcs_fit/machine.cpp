@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families of what a fit runs on: whether a device computes, what telling of it costs, caches
-// that are cleared, threads.
+// The families about the machine of a fit: whether a device computes, the cost of reporting it,
+// cleared caches, threads.
 #include "xpcs_fit/machine/status.hpp"
 
 #include "families/invariants.hpp"
@@ -23,7 +23,7 @@ double limit_of_them(const Row& row) {
   return families::normal_equations.oracle(equations_of(row)).limit;
 }
 
-// Programs of a step, and of the same step when everything that was compiled is forgotten.
+// Programs of a step, and of the same step after all compiled programs are forgotten.
 void measure_clear(const Row& row, Session& session) {
   const Row one = equations_of(row);
   Backend& backend = session.open();
@@ -43,7 +43,7 @@ void measure_clear(const Row& row, Session& session) {
   session.read("compile_cleared", programs_of_a_step());
 }
 
-// Kernels count as executed where they made a right result of memory that was spoilt before.
+// Kernels count as executed if they turned spoilt memory into a correct result.
 void measure_guard(const Row& row, Session& session) {
   const std::int64_t launches = checked_step(session, steps_of(equations_of(row)));
   session.read("kernels_executed", session.executes() ? static_cast<double>(launches) : 0);
@@ -63,7 +63,7 @@ void measure_status(const Row&, Session& session) {
   log(LogLevel::info, described(status));
 }
 
-// The published benchmark is of either. Of the largest size no host makes a plan in time.
+// The published benchmark covers both. No host makes a plan of the largest size in time.
 std::vector<Derived> spectrum_beside_host(const Row& row) {
   if (row.count > 1024) return {};
   return over_host(row, {Variant::optimized, Variant::reference});

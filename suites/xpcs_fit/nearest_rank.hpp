@@ -8,7 +8,7 @@
 
 namespace holdfast::xpcs_fit {
 
-// The least of the values that so many percent of them, 1 to 100, do not exceed.
+// The smallest of the values that at least `percent` percent of them, 1 to 100, do not exceed.
 inline double nearest_rank(std::vector<double> values, std::size_t percent) {
   std::sort(values.begin(), values.end());
   return values[(values.size() * percent + 99) / 100 - 1];

@@ -25,7 +25,7 @@ Values exact(Unit unit, const Problem& problem, int input) {
   return all;
 }
 
-// F by itself, every value as it is, because a model is about 1.
+// F relative to itself, every value absolute, because a model is about 1.
 double residual_distance(const Values& result, const Values& expected) {
   if (result.size() != expected.size()) return INFINITY;
   double worst = larger(0, result.front() / expected.front() - 1);
@@ -33,7 +33,7 @@ double residual_distance(const Values& result, const Values& expected) {
   return worst;
 }
 
-// f64 leaves a model 2e-12 and, of sums, 1e-11; f32 5e-6, and what that makes of a cost.
+// The error is 2e-12 for a model in f64 and 1e-11 for sums; 5e-6 in f32, and its effect on a cost.
 double limit(Unit unit, Precision precision) {
   if (precision == Precision::f32) return unit == Unit::g2 ? 5e-6 : 5e-5;
   return unit == Unit::normal_equations ? 1e-11 : 2e-12;
@@ -76,11 +76,11 @@ Oracle oracle_of(Unit unit, const Row& row) {
                    .distance = unit == Unit::normal_equations
                                    ? Oracle::Distance(oracle::distance)
                                    : Oracle::Distance(residual_distance)};
-  // Either may lie as far from the truth.
+  // Each may be as far from the truth, on opposite sides.
   oracle.between = [distance = oracle.distance](const Values& ours, const Values& theirs) {
     return distance(ours, theirs) / 2;
   };
-  // The oracle of larger ones would take too long where no reference stands beside.
+  // For larger ones, without a reference beside, the oracle would take too long.
   if (row.size <= NamedSize::s0)
     oracle.other = [=, distance = oracle.distance](const Values& result, int input) {
       return distance(result, known_of(unit, row, input));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who knows the right results of the suite's cases.
+// The oracles of the suite's cases.
 #pragma once
 
 #include "xpcs_fit/row.hpp"

@@ -13,18 +13,18 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-// The way that fits are to go: one of four words, or by size, which "auto" asks for and a word that
-// there is not falls back to.
+// The strategy of fits: one of four words, or empty for a choice by size, which "auto" and unknown
+// words lead to.
 std::string wanted_way(const SuiteOptions& options) {
   const auto given = options.custom.find("strategy");
   if (given == options.custom.end() || given->second == "auto") return {};
   const auto& words = strategy_words.words;
   if (std::find(words.begin(), words.end(), given->second) != words.end()) return given->second;
-  (void)choose_strategy(1, 1, available_gib, given->second);  // says so
+  (void)choose_strategy(1, 1, available_gib, given->second);  // warns
   return {};
 }
 
-// A folder that is there, or that a stream can make.
+// Checks for a folder that exists, or that a stream can create.
 void check_folder(const std::string& given) {
   namespace fs = std::filesystem;
   std::error_code unknown;
@@ -37,7 +37,7 @@ void check_folder(const std::string& given) {
                                      "; name a folder of your own"));
 }
 
-// Before any case begins, whichever of them looks at them.
+// Called before any case begins, whichever of them use the options.
 void check(const SuiteOptions& options) {
   const Given given(options);
   StreamSettings settings;
@@ -47,7 +47,7 @@ void check(const SuiteOptions& options) {
   if (given.has("checkpoint-dir")) check_folder(options.custom.at("checkpoint-dir"));
 }
 
-// What the suite's own options make of a row.
+// A row changed by the suite's own options.
 Row with(const SuiteOptions& options, const std::string& way, Row row) {
   const Given given(options);
   given.number("checkpoint-frequency", row.checkpoint_frequency);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The suite's own options: the way of fits over their data, where streams are saved, and how many
-// of their batches may be lost.
+// The suite's own options: the strategy of fits, where streams are saved, and how many of their
+// batches may be lost.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@ namespace holdfast::xpcs_fit {
 
 std::vector<OptionRow> own_options();
 
-// Puts what was given where the rows keep it. Throws Error{bad_input} for a frequency, a share or a
-// folder that is none; a strategy that there is not is told in a warning, and chosen by size.
+// Applies the options to the rows. Throws Error{bad_input} for an invalid frequency, share or
+// folder; an unknown strategy causes a warning and is chosen by size.
 void follow(const SuiteOptions& options, std::vector<Row>& rows);
 
 }  // namespace holdfast::xpcs_fit

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families of what surrounds fits.
+// The families of patterns around fits.
 #include "xpcs_fit/patterns.hpp"
 
 #include "families/invariants.hpp"
@@ -18,7 +18,7 @@ Oracle oracle_of(Pattern pattern, const Row& row) {
           }};
 }
 
-// The optimized variant on a host also writes anew what it forms of the parameters.
+// The optimized variant on a host also rewrites the values it derives from the parameters.
 template <Pattern pattern>
 std::vector<std::string> written_anew(const Backend& backend, Variant variant) {
   std::vector<std::string> sites = {"result"};

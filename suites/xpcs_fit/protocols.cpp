@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families that are no repeated step: what the first call costs, and what compiles again.
+// The families that are not repeated steps: the cost of the first call, and recompilations.
 #include "families/protocols.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr Words<Change, 4> change_words = {"change", {"shape", "dtype_mode", "tail", "constants"}};
 
-// The fit that a first call makes.
+// The fit of a first call.
 Row first_fit(Row row) {
   row.family = &families::fit;
   row.size = NamedSize::t;
@@ -36,7 +36,7 @@ double limit_of_equations(const Row& row) {
   return families::normal_equations.oracle(as(families::normal_equations, row)).limit;
 }
 
-// Seconds of the program that took longest to compile.
+// The seconds of the program that took longest to compile.
 double slowest_program_seconds(const Backend& backend) {
   double slowest = 0;
   for (const auto& program : backend.compiler->programs())
@@ -57,8 +57,8 @@ void measure_first_call(const Row& row, Session& session) {
   warm_first_call(session, made);
 }
 
-// The rows that are computed one after the other on one backend. Shapes: those of a sweep, and the
-// published change from 1000 points to 2000. Forms: a change of one thing at a time.
+// The rows computed one after the other on one backend. Shapes: those of a sweep, and the published
+// change from 1000 points to 2000. Forms: one change at a time.
 std::vector<Row> sequence(const Row& row) {
   Row one = row;
   one.family = &families::normal_equations;
@@ -101,7 +101,7 @@ void measure_shape_change(const Row& row, Session& session) {
   }
 }
 
-// The same problem on another clock, through wider gaps.
+// The same problem with other time steps and gaps.
 Problem with_other_constants(const Problem& problem, int which) {
   auto input = std::make_shared<Input>(*problem.input);
   input->physics.dt *= 1 + 0.25 * which;
@@ -111,7 +111,7 @@ Problem with_other_constants(const Problem& problem, int which) {
 
 constexpr double limit_of_plain_sums = 1e-11;
 
-// Lengths of parts, of which none divides the points, so that the last part is shorter.
+// Lengths of parts that do not divide the number of points, so that the last part is shorter.
 void fit_with_tails(const Row& row, Session& session, Backend& backend, Variant variant) {
   const Problem problem = problem_of(row, session.executes());
   const Size& size = problem.input->size;
@@ -126,7 +126,7 @@ void fit_with_tails(const Row& row, Session& session, Backend& backend, Variant 
   }
 }
 
-// Other physics, and loops of another number of turns, which a traced program has compiled in.
+// Other physics, and loops with another number of turns, which a traced program has compiled in.
 void change_constants(const Row& row, Session& session, Backend& backend, Variant variant) {
   const Problem problem = problem_of(row, session.executes());
   for (int which = 0; which < 3; ++which) {
@@ -155,9 +155,8 @@ void change_constants(const Row& row, Session& session, Backend& backend, Varian
   }
 }
 
-// Changes that compile no program of the optimized variant anew: parts of which the last one is
-// shorter, and other constants. The reference has a program for each length of a part and each
-// number of turns.
+// Changes for which the optimized variant compiles no program: a shorter last part, and other
+// constants. The reference has a program for each length of a part and each number of turns.
 void measure_no_change(const Row& row, Session& session) {
   for (const Variant variant : {Variant::optimized, Variant::reference}) {
     Backend& backend = session.open();
@@ -183,7 +182,7 @@ double limit_of_change(const Row& row) {
                                     : limit_of_plain_sums;
 }
 
-// The same truth under two noises: one's data must not be taken for the other's.
+// The same truth with two noises: the data of one must not be mistaken for the other's.
 void measure_in_turn(const Row& row, Session& session) {
   std::vector<Turn> all;
   for (const std::uint64_t more : {0, 1}) {
@@ -198,7 +197,7 @@ void measure_in_turn(const Row& row, Session& session) {
   in_turn(session, all);
 }
 
-// The memory of normal equations beside the published estimate: data and Jacobian, twice.
+// The memory of normal equations compared with the published estimate: data and Jacobian, twice.
 void measure_memory(const Row& row, Session& session) {
   Row whole = row;
   whole.family = &families::normal_equations;

@@ -21,33 +21,33 @@ namespace families {
 extern const Family<Row> g2, residual, normal_equations;
 // fits.cpp
 extern const Family<Row> fit,  // 8 passes
-    converged,                 // as many as it takes
-    ladder;                    // all strategies beside each other
+    converged,                 // as many as it needs
+    ladder;                    // all strategies compared
 // patterns.cpp
 extern const Family<Row> angle_loop, batch_chi2, chunk_gather, round_trip;
 // streams.cpp
-extern const Family<Row> stream_faults,  // planted faults, and what becomes of batches
-    stream_overhead,                     // what looking at each batch costs
+extern const Family<Row> stream_faults,  // planted faults, and their effect on batches
+    stream_overhead,                     // the cost of checking each batch
     stream_resume;                       // stopped, spoilt and resumed
 // saving.cpp
-extern const Family<Row> stream_checkpoint,  // how long it takes to save a fit
-    progress,                                // what telling how far it is costs
-    silence,                                 // the same fit, which tells nothing
-    stream_memory;                           // what is held from batch to batch
+extern const Family<Row> stream_checkpoint,  // the time to save a fit
+    progress,                                // the cost of reporting progress
+    silence,                                 // the same fit without reports
+    stream_memory;                           // memory held from batch to batch
 // budgets.cpp
-extern const Family<Row> memory_budget,  // a stream of 8 passes within so many bytes
-    out_of_memory;                       // where only a stream has room
+extern const Family<Row> memory_budget,  // a stream of 8 passes within a byte budget
+    out_of_memory;                       // only a stream fits in memory
 // machine.cpp
-extern const Family<Row> clear,  // compiled again, once all is forgotten
-    guard,                       // that a device computes at all
-    status,                      // what telling of it costs
-    threads,                     // what more of them bring
+extern const Family<Row> clear,  // compiled again after all is forgotten
+    guard,                       // whether a device computes at all
+    status,                      // the cost of reporting the machine
+    threads,                     // the gain of more threads
     spectrum;                    // the published benchmark of a device
 // protocols.cpp
-extern const Family<Row> first_call,  // what the first call costs, and the next
-    shape_change,                     // what must not be compiled again
-    in_turn,                          // two inputs that must not be taken for one another
-    memory;                           // peaks beside the published estimate
+extern const Family<Row> first_call,  // the costs of the first call and the next
+    shape_change,                     // changes that must not recompile
+    in_turn,                          // two inputs that must not be confused
+    memory;                           // peaks compared with the published estimate
 }  // namespace families
 
 // The change that a case of families::shape_change makes.
@@ -64,20 +64,20 @@ struct Row {
   int count =
       1;  // of other patterns: sets of parameters, chunks, iterations; batches; threads; samples
   int parameters = 9;                  // of families::stream_checkpoint
-  double probability = 0;              // of families::stream_faults, that an attempt fails
+  double probability = 0;              // of families::stream_faults, per attempt
   StreamMode mode = StreamMode::full;  // of families::stream_overhead
-  int permanent = -1;                  // a batch of which all do; -1: none
+  int permanent = -1;                  // a batch whose attempts all fail; -1: none
   int limit_mebibytes = 0;             // of families::memory_budget
   Change change = Change::shape;
   std::uint64_t seed = Recipe{}.seed;  // of the noise of data
-  Kinds only = {};                     // of devices that it is confined to; empty: all that can
+  Kinds only = {};                     // devices it is restricted to; empty: all that can run it
   int checkpoint_frequency = 10;       // batches; of streams that are saved
-  std::string checkpoint_folder = {};  // empty: they are not
-  double least_success_rate = 0.5;     // of streams that look at their batches
+  std::string checkpoint_folder = {};  // empty: they are not saved
+  double least_success_rate = 0.5;     // of streams that check their batches
   bool counted = false;                // small enough for its instructions to be counted
 };
 
-// GiB that the published rules of strategies, chunks and batches are given.
+// The memory given to the published rules of strategies, chunks and batches.
 inline constexpr double available_gib = 64;
 
 // "xpcs_fit/<word>/mode:../<axes>/size:../f64".
@@ -91,7 +91,7 @@ inline std::int64_t points_of(const Row& row) {
   return size_of(row).points();
 }
 
-// Several cases of a process ask for the same input; it is made once. Zeros where nothing executes.
+// Several cases of a process share the same input, which is made once. Zeros if nothing executes.
 Problem problem_of(const Row& row, bool executes);
 
 }  // namespace holdfast::xpcs_fit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families of what a long fit does beside fitting: it saves where it is, tells how far, and
-// holds as much in the end as in the beginning.
+// The families of a long fit's other work: saving its state, reporting progress, and holding as
+// much memory at the end as at the beginning.
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ double seconds_of(const std::function<void()>& work) {
   return seconds_since(begin);
 }
 
-// As many parameters as the row says: where they are more than laminar flow has of one contrast and
+// With as many parameters as the row says: if these exceed laminar flow with one contrast and
 // offset, angles have their own.
 Problem problem_to_save(const Row& row) {
   Options options = {.mode = row.parameters == 5 ? Mode::at_rest : Mode::laminar};
@@ -51,7 +51,7 @@ Problem problem_to_save(const Row& row) {
   return {make_input({.size = {angles, 8}, .sized_only = true}, options), options};
 }
 
-// Batches that cost nothing to compute and move no fit.
+// Batches that cost nothing to compute and never move a fit.
 class Standing final : public Batches {
  public:
   explicit Standing(const Row& row) : count_(row.count), normal_(normal_count(row.parameters), 1) {}
@@ -67,7 +67,7 @@ class Standing final : public Batches {
   std::vector<double> normal_;
 };
 
-// In the midst of a pass, with as many batches behind it as are kept record of.
+// A fit in the middle of a pass, after as many batches as are recorded.
 StreamedFit fit_to_save(const Row& row, Batches& batches) {
   struct Stopped {};
   const auto enough = static_cast<int>(StreamStatistics::kept_records);
@@ -78,13 +78,13 @@ StreamedFit fit_to_save(const Row& row, Batches& batches) {
   StreamedFit fit(problem_to_save(row), enough, batches, settings);
   try {
     fit.run();
-  } catch (const Stopped&) {  // not an error: it was to be stopped
+  } catch (const Stopped&) {  // not an error: the intended stop
   }
   return fit;
 }
 
-// Twenty saves of such a fit: how long it stands still, while it packs what it is and hands that
-// over; and how long the file takes until it lies on the disk, its folder synced.
+// Twenty saves of such a fit: the time it stops to pack its state and hand it over; and the time
+// until the file is on the disk, its folder synced.
 void measure_saving(const Row& row, Session& session) {
   const auto folder =
       std::filesystem::temp_directory_path() / text("holdfast_xpcs_fit_saves_", ::getpid());
@@ -114,7 +114,7 @@ void measure_saving(const Row& row, Session& session) {
   std::filesystem::remove_all(folder, ignored);
 }
 
-// A fit of 8 passes over as many chunks of rows, of which the last may be shorter.
+// A fit of 8 passes over row.count chunks of rows, the last of which may be shorter.
 StrategyOptions in_chunks(const Row& row, std::function<void(int, int)> told) {
   const Size size = size_of(row);
   const std::int64_t rows = (size.frames + row.count - 1) / row.count;
@@ -128,7 +128,7 @@ std::unique_ptr<Computation> silent(const Row& row, Backend& backend) {
                   in_chunks(row, {}));
 }
 
-// One that tells of each chunk, as to a terminal: a line is written when it is told.
+// A fit that reports each chunk as to a terminal: each line is written at once.
 class Telling final : public Computation {
  public:
   Telling(const Row& row, Backend& backend)
@@ -142,7 +142,7 @@ class Telling final : public Computation {
     progress_.end();
   }
   std::vector<double> result() override { return fit_->result(); }
-  // Chunks and lines of a step. A device is waited for, so that all of it is told.
+  // Chunks and lines of a step. Waits for a device, so that everything is reported.
   std::vector<NamedReading> readings() override {
     (void)fit_->result();
     const auto steps = static_cast<double>(steps_);
@@ -151,7 +151,8 @@ class Telling final : public Computation {
   }
 
  private:
-  // Where instructions are counted it is read and stands still, so that every step has as many.
+  // When instructions are counted, the clock is read but stands still, so every step has equally
+  // many.
   static std::function<double()> clock(const Row& row) {
     if (!row.counted) return {};
     return [] {
@@ -167,19 +168,19 @@ class Telling final : public Computation {
   std::ofstream out_{"/dev/null"};
   Progress progress_;
   std::int64_t steps_ = 0, told_ = 0;
-  std::unique_ptr<Computation> fit_;  // last: it tells the others
+  std::unique_ptr<Computation> fit_;  // last: it reports to the others
 };
 
 double coefficient_of_variation(const std::vector<double>& values) {
   const auto n = static_cast<double>(values.size());
   double sum = 0, square = 0;
   for (const double value : values) sum += value;
-  const double mean = sum / n;  // exact where all are the same whole number
+  const double mean = sum / n;  // exact if all are the same integer
   for (const double value : values) square += (value - mean) * (value - mean) / n;
   return std::sqrt(square) / mean;
 }
 
-// Memory held after each batch but the first three, by the device and by the process.
+// The memory held after each batch except the first three, by the device and by the process.
 void measure_memory_of_batches(const Row& row, Session& session) {
   constexpr std::size_t settling = 3, most = 1 << 12;
   Backend& backend = session.open();
@@ -253,7 +254,7 @@ const Family<Row> families::stream_checkpoint = {
 
 namespace {
 
-// 24 chunks, told or not.
+// 24 chunks, reported or not.
 constexpr Family<Row> chunked(Family<Row> family) {
   family.reference = never;
   family.work = [](const Row& row) { return work(Unit::fit, size_of(row), row.options); };

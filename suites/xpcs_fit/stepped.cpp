@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families that are stepped: parts of a fit, all at the start of the default box.
+// The stepped families: parts of a fit, all at the start of the default box.
 #include "families/invariants.hpp"
 #include "xpcs_fit/oracles.hpp"
 #include "xpcs_fit/problem/words.hpp"
@@ -8,8 +8,8 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-// The optimized variant's integrals over frames and partial sums besides, and on a host what pairs
-// of frames have in common.
+// Also the optimized variant's integrals over frames and partial sums, and on a host the values
+// that pairs of frames share.
 template <Unit unit>
 std::vector<std::string> written_anew(const Backend& backend, Variant variant) {
   std::vector<std::string> sites = {"result"};
@@ -20,8 +20,8 @@ std::vector<std::string> written_anew(const Backend& backend, Variant variant) {
   return sites;
 }
 
-// Each step writes its result anew, at one of two starts; from size s on what depends on frames
-// alone is small.
+// Each step rewrites its result, at one of two starts; from size s on the arrays per frame are
+// negligible.
 template <Unit unit>
 void add_to(const Row& row, Steps& steps) {
   steps.rewritten = written_anew<unit>;
@@ -49,11 +49,11 @@ constexpr Family<Row> stepped(Family<Row> family) {
 Kinds too_large(const Row& row) {
   return row.size > NamedSize::l ? Kinds{"host"} : Kinds{};
 }
-// A materialised Jacobian takes a host seconds from size s on, and gigabytes beyond.
+// A stored Jacobian takes a host seconds from size s on, and gigabytes beyond.
 Kinds too_slow(const Row& row) {
   return row.size > NamedSize::s0 ? Kinds{"host"} : Kinds{};
 }
-// The published ratios are of size s.
+// The published ratios are for size s.
 std::vector<Derived> beside_its_host(const Row& row) {
   if (row.size != NamedSize::s || row.options.precision != Precision::f64) return {};
   return over_host(row, {Variant::optimized, Variant::reference});

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families of fits that stream: in batches of 512 points of the flat order where faults are
-// counted, in rows that make about 100000 where it is measured what looking at them costs. On a dry
-// device no batch has failed that nothing has computed: faults and resumed fits are for those that
-// execute.
+// The families of streamed fits: in batches of 512 points of the flat order to count faults, in
+// rows of about 100000 points to measure the cost of checking them. On a dry device nothing is
+// computed and so no batch fails: faults and resumed fits need a device that executes.
 #include "xpcs_fit/streams.hpp"
 
 #include <unistd.h>
@@ -21,7 +20,7 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-// Saved where the row says, and given up where it does.
+// Saved where the row says, and given up below the row's success rate.
 StreamOptions saved(const Row& row, StreamOptions options) {
   options.settings.checkpoint_frequency = row.checkpoint_frequency;
   options.settings.least_success_rate = row.least_success_rate;
@@ -29,7 +28,7 @@ StreamOptions saved(const Row& row, StreamOptions options) {
   return options;
 }
 
-// In the order for which counts are published, wherever it runs.
+// In the order of the published counts, on any device.
 std::unique_ptr<Computation> streamed(const Row& row, Backend& backend) {
   StreamOptions options = {.order = BatchOrder::flat};
   options.settings.faults.probability = row.probability;
@@ -37,25 +36,25 @@ std::unique_ptr<Computation> streamed(const Row& row, Backend& backend) {
   return make_stream(backend, problem_of(row, true), saved(row, options));
 }
 
-// How much longer planted faults make a fit. Told at night: a fit of the gate has its counts.
+// The slowdown by planted faults. Measured at night: a fit in the gate has its counts.
 std::vector<Derived> beside_calm(const Row& row) {
   const bool is_calm = row.probability == 0 && row.permanent < 0;
   if (is_calm || row.tier < Tier::full) return {};
   Row calm = row;
   calm.probability = 0;
   calm.permanent = -1;
-  calm.checkpoint_folder.clear();  // which keeps files of one fit
+  calm.checkpoint_folder.clear();  // it holds the files of a single fit
   Derived ratio = over("faulted_over_calm", calm, Derived::Form::case_over_other);
   ratio.kind = "bound";
   return {ratio};
 }
 
-// The work of one step: the passes that the fit takes.
+// The work of one step: that of all passes the fit takes.
 Work work_of(const Row& row) {
   return work(Unit::converged_fit, size_of(row), row.options);
 }
 
-// A stream of 8 passes, by rows, as closely looked at as the row says.
+// A stream of 8 passes by rows, checked as the row says.
 std::unique_ptr<Computation> by_rows(const Row& row, Backend& backend) {
   StreamOptions options;
   options.batch = 100000;
@@ -68,7 +67,7 @@ std::unique_ptr<Computation> by_rows(const Row& row, Backend& backend) {
 
 namespace fs = std::filesystem;
 
-// A folder of this process, gone with it.
+// A folder of this process, removed at its end.
 struct Folder {
   Folder() : path(fs::temp_directory_path() / text("holdfast_xpcs_fit_", ::getpid())) {
     fs::remove_all(path);
@@ -82,7 +81,7 @@ struct Folder {
 
 struct Stopped {};
 
-// The newest file with a byte of its payload changed.
+// Changes a byte of the newest file's payload.
 void spoil_newest(const fs::path& folder) {
   fs::path newest;
   for (const auto& entry : fs::directory_iterator(folder)) newest = std::max(newest, entry.path());
@@ -94,8 +93,8 @@ void spoil_newest(const fs::path& folder) {
   file.put(static_cast<char>(byte ^ 1));
 }
 
-// Fits that were stopped at a batch of a pass go on from what was saved, the newest of which is
-// spoilt besides, and end to the bit as one that was not.
+// Fits that were stopped at a batch of a pass resume from a save, the newest of which is also
+// spoilt, and end bit for bit like an uninterrupted one.
 void measure_resume(const Row& row, Session& session) {
   struct Stop {
     int pass, batch;
@@ -121,7 +120,7 @@ void measure_resume(const Row& row, Session& session) {
     };
     try {
       (void)result(options);
-    } catch (const Stopped&) {  // not an error: it was to be stopped
+    } catch (const Stopped&) {  // not an error: the intended stop
     }
     spoil_newest(folder.path);
     options.settings.watch = {};
@@ -159,7 +158,7 @@ const Family<Row> families::stream_faults = {
                      {"permanent", row.permanent < 0 ? "none" : text(row.permanent)}},
                     "f64");
         },
-    .devices = [](const Row&) { return executing; },  // elsewhere no sum tells of a fault
+    .devices = [](const Row&) { return executing; },  // elsewhere no sum shows a fault
     .reference = never,
     .metrics =
         [](const Row&) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step must at least do, beside the published numbers; of a fit that of its passes.
+// The minimum work of a step against the published numbers; for a fit, that of its passes.
 #include <gtest/gtest.h>
 
 #include "xpcs_fit/patterns.hpp"
@@ -27,12 +27,12 @@ TEST(XpcsWork, OfAFitIsThatOfAsManyPassesAsArePublished) {
     const Work one = work(Unit::normal_equations, size, {.mode = of.mode});
     EXPECT_DOUBLE_EQ(all.flops / one.flops, of.count);
     EXPECT_DOUBLE_EQ(all.bytes / one.bytes, of.count);
-    // A step besides integrals, pass and sums.
+    // A step in addition to integrals, pass and sums.
     EXPECT_DOUBLE_EQ(all.phases / (one.phases + 1), of.count);
   }
 }
 
-// Multiply-adds of a point and of a pair of frames; values that a point moves.
+// Multiply-adds per point and per pair of frames; values moved per point.
 struct PublishedWork {
   Unit unit;
   Mode mode;
@@ -67,7 +67,7 @@ TEST(XpcsWork, OfAPointIsPublished) {
       }
 }
 
-// Sets of parameters share one reading of the data; turns of a loop stay where they are.
+// Sets of parameters share one reading of the data; loops move no data between their turns.
 TEST(XpcsWork, OfAPatternIsThatOfItsCountAndOfOneReading) {
   const Size size = {10, 300};
   const double points = 10. * 300 * 300;
@@ -86,7 +86,7 @@ TEST(XpcsWork, OfAPatternIsThatOfItsCountAndOfOneReading) {
   }
 }
 
-// Half a complex transform of as many points, and of each its square.
+// Half a complex transform of as many points, and the square of each.
 TEST(XpcsWork, OfASpectrumIsHalfATransform) {
   const Work all = spectrum_work(256);
   EXPECT_EQ(all.flops, 256 * 256 * (5 * 8 + 3.));  // 2^16 points

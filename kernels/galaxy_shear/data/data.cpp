@@ -23,7 +23,7 @@ double philox_normal(unsigned p, unsigned b) {
   return std::sqrt(-2 * std::log(radius)) * (p % 2 == 0 ? std::cos(angle) : std::sin(angle));
 }
 
-// All that an image depends on.
+// Everything an image depends on.
 using Key = std::tuple<int, int, double, Psf, double, double, Parameters>;
 
 const std::vector<double>& drawn(const Scene& scene, const Parameters& z) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The observed stamps: what the oracle draws of the truth, and noise.
+// The observed stamps: the oracle's images of the truth, plus noise.
 #pragma once
 
 #include <vector>
@@ -21,8 +21,8 @@ std::vector<double> scene_data_of(const Scene& scene, Noise noise, int objects);
 // [batch, S, S], of realisations from `first` on. Stamps are drawn once per process and scene.
 std::vector<double> data_of(const Scene& scene, Noise noise, int batch, int first = 0);
 
-// For those who begin again: a problem's own truths or data, input 0, or, input 1, those of as many
-// realisations behind its own.
+// For computations that start again: a problem's own truths or data (input 0), or those of the same
+// number of following realisations (input 1).
 std::vector<double> truths_of(const Problem& problem, int input);
 std::vector<double> data_of(const Problem& problem, int input);
 

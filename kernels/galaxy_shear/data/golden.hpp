@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published values of three scenes, computed by two other programs: what the oracle, and with it
-// every variant, is held to. T is small and rough, so that half a weight too much or too little
-// on a Nyquist line shows; L0 and L0M are the benchmark, with a Gaussian and a Moffat profile.
+// Published values of three scenes, computed by two other programs: the oracle, and with it every
+// variant, is checked against them. T is small and rough, so that half a weight too much or too
+// little on a Nyquist line shows; L0 and L0M are the benchmark, with a Gaussian and a Moffat
+// profile.
 #pragma once
 
 #include <cmath>
@@ -30,7 +31,7 @@ struct Golden {
   std::vector<double> gradient = {};
 };
 
-// R of the published products.
+// The cotangent R of the published products.
 inline std::vector<double> cotangent(int image) {
   std::vector<double> values;
   for (int i = 0; i < image; ++i)
@@ -53,7 +54,7 @@ inline Scene scene_t(const PsfShape& psf) {
           .learning_rate = 0.05};
 }
 
-// The small scene, of which four pixels are published.
+// The small scene, with its four published pixels.
 inline Golden t_seen(const PsfShape& psf, const double (&pixels)[4], double sum, double loss,
                      std::vector<double> gradient) {
   return {.scene = scene_t(psf),
@@ -75,7 +76,7 @@ inline Golden t_gaussian() {
                  6.8465648084289388e+00, -3.7416643982279211e+01});
 }
 
-inline constexpr double t_prior_loss = -4.1488283598954485;  // of its start
+inline constexpr double t_prior_loss = -4.1488283598954485;  // at its start
 
 inline Golden t_moffat() {
   return t_seen({Psf::moffat, 0.7, 2.5},
@@ -134,8 +135,8 @@ inline Golden full() {
   return all;
 }
 
-// Three objects in one image, of which a start's loss and gradient are published: by the shear,
-// then by flux, hlr, e1, e2, x and y of each.
+// Three objects in one image, with the published loss and gradient of a start: by the shear, then
+// by flux, hlr, e1, e2, x and y of each object.
 inline constexpr int scene_objects = 3;
 inline Golden scene() {
   const Options options = {.fft = 64, .image = 48, .objects = scene_objects};
@@ -152,7 +153,7 @@ inline Golden scene() {
   return all;
 }
 
-// The truth, drawn by the oracle, and pattern noise.
+// The oracle's image of the truth, plus pattern noise.
 inline std::vector<double> data(const Golden& golden) {
   std::vector<double> values = oracle::image(golden.scene, golden.truth);
   const std::vector<double> noise = noise_of(Noise::pattern, golden.scene.image, 0);
@@ -160,14 +161,14 @@ inline std::vector<double> data(const Golden& golden) {
   return values;
 }
 
-// The loss before so many steps.
+// The loss before step `step`, counted from 0.
 struct Loss {
   int step;
   double value;
 };
 
-// Fits of T (20 steps), L0 and L0M (200) and FULL (500) with pattern noise, of L0 with Philox noise
-// for b = 0, 3.
+// Fits of T (20 steps), L0 and L0M (200) and FULL (500) with pattern noise, and of L0 with Philox
+// noise for b = 0, 3.
 inline constexpr double t_after_20[] = {4.9876529718532320e-04,  -2.1023621721669133e-02,
                                         -9.5134914454639632e-03, -8.4036615989927610e-01,
                                         5.2286241777321073e-02,  -7.3327901169251988e-02,
@@ -201,7 +202,7 @@ inline constexpr double philox_0_after_200[] = {1.0030221449744263e-02, -3.99563
 inline constexpr double philox_3_after_200[] = {6.0004296604534600e-03, 7.9820099049000611e-03,
                                                 2.3221625109018945e-04, -2.0071277187364675e-01};
 
-// Images of the benchmark's truth by other sizes; a peak of 0 is not published.
+// Images of the benchmark's truth at other sizes; a peak of 0 means it is not published.
 struct Size {
   int fft, image;
   double peak, sum;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On a device: what compares galaxies' images with their data.
+// Fits on a device: the units that compare galaxies' images with their data.
 #pragma once
 
 #include <optional>
@@ -42,7 +42,7 @@ class Forward final : public OnDevice<T, ForwardKernel<T>> {
 
 constexpr int steps_of_a_graph = 20;
 
-// svi_step and map.
+// The units svi_step and map.
 template <class T>
 class Fit final : public OnDevice<T, FitKernel<T>> {
   using Base = OnDevice<T, FitKernel<T>>;
@@ -68,7 +68,7 @@ class Fit final : public OnDevice<T, FitKernel<T>> {
       if (rest_) device_.replay(*rest_);
       return;
     }
-    // As a progress bar asks for it: the loss of every step, read back and waited for.
+    // Like a progress bar, reads back the loss of every step and waits for it.
     for (int t = 0; t < problem_.steps; ++t) {
       launch(1, problem_.steps);
       device_.download(now_.data(), losses_.data() + t * now_.size(), now_.size() * sizeof(double));
@@ -98,10 +98,10 @@ class Fit final : public OnDevice<T, FitKernel<T>> {
   Buffer<FitState> states_;
   Buffer<double> losses_;
   std::optional<Graph> graph_ = {}, rest_ = {};
-  std::vector<double> now_ = std::vector<double>(problem_.batch);  // losses of the newest step
+  std::vector<double> now_ = std::vector<double>(problem_.batch);  // losses of the latest step
 };
 
-// vi_step and hmc_sample.
+// The units vi_step and hmc_sample.
 template <class T, class Walk>
 class Walked final : public OnDevice<T, WalkKernel<T, Walk>> {
   using Base = OnDevice<T, WalkKernel<T, Walk>>;

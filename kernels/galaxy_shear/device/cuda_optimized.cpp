@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimized variant on a device: a block per galaxy, one launch per step or per whole fit
-// (optimized.cu), or several of each where its rows do not fit there (split.cu).
+// The optimized variant on a device: one block per galaxy, one launch per step or per whole fit
+// (optimized.cu), or several launches and blocks if its rows do not fit there (split.cu).
 #include <memory>
 #include <vector>
 

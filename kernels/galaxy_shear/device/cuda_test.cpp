@@ -15,8 +15,7 @@ namespace {
 
 constexpr Variant variants[] = {Variant::reference, Variant::optimized};
 
-// Whoever runs these compiles each of them four programs; what crosses the same code once more is
-// the night's.
+// Each test compiles four programs per crossing; crossings that repeat the same code run nightly.
 struct Crossing {
   int fft, image;
   Psf psf;
@@ -117,7 +116,7 @@ TEST(EmulatedGalaxyShear, SplitFitsGiveTheSameBitsHoweverTheyAreLaunched) {
   EXPECT_LT(largest_difference(std::span(watched).first(12), std::span(fused).first(12)), 1e-4);
 }
 
-// Two, and the one that is left.
+// Three galaxies at a time, or two and the remaining one.
 TEST(EmulatedGalaxyShear, SplitGalaxiesGiveTheSameBitsHoweverManyHaveRoomAtATime) {
   const auto backend = emulated(Variant::optimized);
   for (const Unit unit : {Unit::render, Unit::render_grad, Unit::svi_step}) {
@@ -130,7 +129,7 @@ TEST(EmulatedGalaxyShear, SplitGalaxiesGiveTheSameBitsHoweverManyHaveRoomAtATime
   }
 }
 
-// A thread of the last launch has a galaxy, and a block has 128.
+// In the last launch each thread takes one galaxy, and a block has 128 threads.
 TEST(NightlyEmulatedGalaxyShear, MoreSplitGalaxiesThanABlockEndsAreIndependent) {
   Problem problem = batch_of(Unit::map, {.fft = 16,
                                          .image = 7,
@@ -171,7 +170,7 @@ TEST(EmulatedGalaxyShear, FitsThePublishedSceneInEitherOrder) {
   const auto backend = emulated(Variant::optimized);
   expect_scene_failure_told(*backend, Variant::optimized);
 }
-// 40 objects are more than a block has groups of threads, and more than are shared at once.
+// 40 objects exceed a block's groups of threads and the number whose shares are computed at once.
 TEST(EmulatedGalaxyShear, AStepOfASceneGivesTheSameBitsInEitherOrder) {
   const Problem problem = scene_problem(scene_of({.fft = 64, .image = 48, .objects = 40}), 40);
   std::set<std::vector<double>> results;
@@ -182,7 +181,7 @@ TEST(EmulatedGalaxyShear, AStepOfASceneGivesTheSameBitsInEitherOrder) {
   }
   EXPECT_EQ(results.size(), 1u);
 }
-// A round of the last launch has room for 64 states, of which the shear's is one.
+// One round of the last launch holds 64 states, one of which is the shear's.
 TEST(EmulatedGalaxyShear, MovesTheLastOf64Objects) {
   const auto backend = emulated(Variant::optimized);
   expect_scene(*backend, Variant::optimized, {.fft = 16, .image = 15, .objects = 64});
@@ -237,7 +236,7 @@ TEST(EmulatedGalaxyShear, SamplesAndInfersAsTheOracleDoes) {
   expect_own_acceptance(*backend);
 }
 
-// 47 steps are two whole graphs and a shorter one.
+// 47 steps are two full graphs and a shorter one.
 TEST(EmulatedGalaxyShear, EveryWayOfLaunchingAFitGivesTheSameBits) {
   Problem problem = problem_of(Unit::map, golden::t_gaussian());
   problem.steps = 47;

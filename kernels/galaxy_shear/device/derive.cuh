@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last stage of a stamp's gradient (stamp.cuh): columns of the residual meet the derivatives of
-// the samples, and threads' sums become the block's.
+// The last stage of a stamp's gradient (stamp.cuh): multiplies columns of the residual with the
+// derivatives of the samples and adds the threads' sums up over the block.
 #pragma once
 
-// A sample of row r: its profile's square and cube, its response times the residual's conjugate.
+// Adds a sample of row r: its profile's square and cube, its response times the residual's
+// conjugate.
 template <class T>
 __device__ inline void accumulate_sample(Moments<T>& to, T square, T cube, Complex<T> along,
                                          int r) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What steps of both variants cost on the dry device: launches, bytes, programs, and the path that
-// a galaxy takes.
+// The cost of a step of both variants on the dry device: launches, bytes, programs, and the path a
+// galaxy takes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TEST(DryGalaxyShear, AnOptimizedStepIsOneLaunchAndMovesNothing) {
   }
 }
 
-// As a fit records its steps, and then loses what they are about.
+// Records a step as a fit does, then frees the states it uses.
 TEST(DryGalaxyShear, ARecordedStepWhoseStatesAreGoneNamesKernelAndSite) {
   const auto backend = open_backend("cuda-dry:sm_90");
   const Problem problem = problem_of(Unit::map, {.batch = 3}, false);
@@ -81,7 +81,8 @@ TEST(DryGalaxyShear, TheReferenceIsThePublishedGraphOfOperations) {
   EXPECT_EQ(cost(Unit::render, Variant::reference).step().launches, 16);
 }
 
-// However many objects there are. The last two have columns in rounds, and groups of several warps.
+// For any number of objects. The last two scenes have columns in rounds and groups of several
+// warps.
 TEST(DryGalaxyShear, AStepOfASceneIsFiveLaunchesAndMovesNothing) {
   for (const Options& scene :
        {Options{.fft = 16, .image = 15, .objects = 3},
@@ -99,7 +100,7 @@ TEST(DryGalaxyShear, AStepOfASceneIsFiveLaunchesAndMovesNothing) {
   }
 }
 
-// The blocks of a step's launches, kernel by kernel, where a kernel's name begins so.
+// The blocks of each launch of a step whose kernel's name begins with `kernel`.
 std::vector<std::int64_t> blocks_of(const Backend& backend, std::string_view kernel) {
   std::vector<std::int64_t> found;
   for (const auto& program : backend.compiler->programs())
@@ -109,7 +110,7 @@ std::vector<std::int64_t> blocks_of(const Backend& backend, std::string_view ker
   return found;
 }
 
-// What generates the columns of a scene, and what takes its derivatives, is no few blocks' latency.
+// Generating a scene's columns and taking its derivatives must not be the latency of a few blocks.
 TEST(DryGalaxyShear, AColumnOfASceneIsABlock) {
   DryRun small = cost(Unit::scene_step, Variant::optimized, {.image = 64, .objects = 16});
   small.step();
@@ -137,7 +138,7 @@ TEST(DryGalaxyShear, HoldsTheBytesOfTheFormula) {
       }
 }
 
-// A batch, other latents, priors and steps are arguments; another size is another program.
+// Batch, latents, priors and steps are arguments; another size is another program.
 TEST(DryGalaxyShear, CompilesAnewForSizesAlone) {
   const auto backend = open_backend("cuda-dry:sm_90");
   const auto programs_after = [&](Unit unit, const Options& options) {
@@ -154,7 +155,7 @@ TEST(DryGalaxyShear, CompilesAnewForSizesAlone) {
   EXPECT_EQ(programs_after(Unit::scene_step, {.fft = 64, .objects = 7}), 3);
 }
 
-// Whether the galaxies of a case are spread over several blocks.
+// 1 if the galaxies of a case are split over several blocks, else 0.
 double path(const std::string& device, const Options& options) {
   const auto backend = open_backend(device);
   return make(Unit::render, *backend, Variant::optimized, options)->readings().at(0).value;
@@ -167,7 +168,7 @@ TEST(DryGalaxyShear, TheSharedMemoryOfTheArchitectureDecidesOnThePath) {
   EXPECT_EQ(path("cuda-dry:sm_90", {.fft = 256, .image = 128}), 1);
 }
 
-// 31 planes of 256 x 257 fit in 32 MiB: three launches for each of three shares, and a last one.
+// 31 planes of 256 x 257 fit in 32 MiB: three launches for each of three shares, then a final one.
 TEST(DryGalaxyShear, ALargeStampIsSplitIntoAFewLaunches) {
   const Options large = {.fft = 512, .image = 256};
   EXPECT_EQ(cost(Unit::render, Variant::optimized, large).step().launches, 2);

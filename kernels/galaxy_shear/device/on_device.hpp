@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all units of the optimized variant share on a device: the plan's tables, the shape of a
-// launch, the program of their kernel.
+// Shared by all units of the optimized variant on a device: the plan's tables, the launch shape,
+// the kernel's program.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@ std::vector<T> cast(const std::vector<double>& values) {
   return {values.begin(), values.end()};
 }
 
-// exp(-2 pi i k / n), real and imaginary parts in turn.
+// exp(-2 pi i k / n), real and imaginary parts interleaved.
 inline std::vector<double> roots(int n) {
   std::vector<double> values;
   for (int k = 0; k < n; ++k) {
@@ -29,7 +29,7 @@ inline std::vector<double> roots(int n) {
   return values;
 }
 
-// Kernels: of optimized_kernels.hpp.
+// Kernels: a type of optimized_kernels.hpp.
 template <class T, class Kernels>
 class OnDevice : public Computation {
  public:
@@ -45,7 +45,7 @@ class OnDevice : public Computation {
   std::vector<NamedReading> readings() override { return {{"path", 0}}; }
 
  protected:
-  // A block per galaxy; every kernel takes model and tables first.
+  // One block per galaxy; every kernel takes model and tables first.
   template <class Kernel, class... Arguments>
   void launch(std::string_view name, const Kernel& kernel, const Arguments&... arguments) const {
     const Scope scope(name);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimized variant: a galaxy is a block, and a step, or a whole fit, one launch. Against the
+// The optimized variant: one block per galaxy, one launch per step or per whole fit. Against the
 // reference: no pass over a whole plane goes through memory; point-spread function and pixel are a
-// plan's table; phases are products of two rows of waves; only S of N outputs of a transform are
-// kept; nothing is taped, since a sample of the gradient is cheaper formed anew than read back.
-// README.md has what each is predicted to bring. T is the type of the numbers; what the host
-// computes a dozen of is double whatever T is.
+// table of the plan; phases are products of two rows of waves; only S of N outputs of a transform
+// are kept; nothing is taped, since recomputing a sample for the gradient is cheaper than reading
+// it back. README.md has the predicted gain of each. T is the type of arrays; a galaxy's scalars
+// (problem/formulas.hpp) are always double.
 #include "galaxy_shear/device/stamp.cuh"
 #include "galaxy_shear/problem/walks.hpp"
 
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   });
 }
 
-// cotangent: [s, s], of every galaxy; sums: [batch], of cotangent times image; gradients:
+// cotangent: [s, s], the same for every galaxy; sums: [batch], of cotangent times image; gradients:
 // [batch, 8].
 template <class T, int n, int s, bool table>
 __global__ void __launch_bounds__(THREADS, 2)
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   galaxy_shear::chain(model, z, stamp.sums(), gradients + blockIdx.x * 8);
 }
 
-// data: [batch, s, s]; states: [batch], of which u is drawn with `sample`; losses: [batch].
+// data: [batch, s, s]; states: [batch], with u drawn if `sample`; losses: [batch].
 template <class T, int n, int s, bool table>
 __global__ void __launch_bounds__(THREADS, 2)
     forward(galaxy_shear::Model model, const T* attenuation, const T* roots, const T* data,
@@ -73,8 +73,8 @@ __global__ void __launch_bounds__(THREADS, 2)
     losses[b] = stamp.shared.totals[0] / 2 + model.constant + stamp.shared.point.prior;
 }
 
-// data: [batch, s, s]; starts: [batch, 8]; states: [batch]; losses: [period or 1, batch].
-// `steps` steps of Adam. With a period a fit begins anew after so many steps.
+// data: [batch, s, s]; starts: [batch, 8]; states: [batch]; losses: [period or 1, batch]. Makes
+// `steps` steps of Adam; with a period, a fit restarts after that many steps.
 template <class T, int n, int s, bool table>
 __global__ void __launch_bounds__(THREADS, 2)
     fit(galaxy_shear::Model model, const T* attenuation, const T* roots, const T* data,
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   if (threadIdx.x == 0) states[b] = shared.state;
 }
 
-// data: [batch, s, s]; states, losses: [batch]. A walk of problem/walks.hpp through so many
+// data: [batch, s, s]; states, losses: [batch]. A walk of problem/walks.hpp through `evaluations`
 // evaluations of loss and gradient.
 template <class T, int n, int s, bool table, class Walk>
 __global__ void __launch_bounds__(THREADS, 2)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the device's optimized variant: the kernels of optimized.cu, each a program of its
-// own, so that a fit compiles exactly one.
+// Private to the device's optimized variant: the kernels of optimized.cu, each a separate program,
+// so that a fit compiles exactly one.
 #pragma once
 
 #include <string>
@@ -68,7 +68,7 @@ struct FitKernel : StampKernels {
   Listed<Model, const T*, const T*, const T*, const double*, FitState*, double*, int, int> fit;
 };
 
-// Walk: of problem/walks.hpp.
+// Walk: a type of problem/walks.hpp.
 template <class T, class Walk>
 struct WalkKernel : StampKernels {
   explicit WalkKernel(const Scene& scene)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of a plan: what optics and pixels do to the samples of the Fourier plane. One thread
-// per pair c <= r of distances from the axes, of which the table is symmetric.
+// The table of a plan: attenuation of the samples of the Fourier plane by optics and pixel. One
+// thread per pair c <= r of distances from the axes, in which the table is symmetric.
 #include "galaxy_shear/problem/optics.hpp"
 
-// out: [columns, columns]; step: of the Fourier plane.
+// out: [columns, columns]; step: spacing of the Fourier plane.
 template <class T>
 __global__ void psf_table(holdfast::galaxy_shear::Optics optics, double pixel_scale, double step,
                           int columns, T* out) {

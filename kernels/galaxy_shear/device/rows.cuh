@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of pixels of a stamp (stamp.cuh): from their transforms along y to pixels, what a pass makes
-// of these, and back.
+// Rows of pixels of a stamp (stamp.cuh): from their transforms along y to pixels, through a pass
+// over the pixels, and back.
 #pragma once
 
 template <class T, int n, int s, bool table, bool split>
@@ -23,7 +23,7 @@ __device__ void Stamp<T, n, s, table, split>::pass_rows(const See& see) {
         upper = conjugate(upper);
         lower = conjugate(lower);
       }
-      v[k] = {upper.im + lower.re, upper.re - lower.im};  // swapped
+      v[k] = {upper.im + lower.re, upper.re - lower.im};  // re and im swapped
     }
     transform<n>(v, shared.scratch[group], shared.roots, lane);
 #pragma unroll

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the loops over samples compute in: the PTX of copies of the device code in which labels
-// stand around them. Phases are reduced and sums of threads added up in double, outside.
+// The precision of the loops over samples, from the PTX of copies of the device code with labels
+// around these loops. Phases are reduced and threads' sums added up in double outside of them.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -24,13 +24,13 @@ void label(std::string& source, std::string_view first, std::string_view last) {
   put(source, last, std::string(last) + "\nasm volatile(\"// samples to\");\n");
 }
 
-// The files of the device code, one after the other as they include each other.
+// The files of the device code, concatenated in the order in which they include each other.
 std::string stamp() {
   return std::string(sources::stamp_cuh.text) + std::string(sources::derive_cuh.text) +
          std::string(sources::rows_cuh.text);
 }
 
-// Every loop over samples or pixels.
+// The code with labels around every loop over samples or pixels.
 std::string labelled() {
   std::string source = stamp();
   label(source, "#pragma unroll\n    for (int k = 0; k < 8; ++k) each(k, swapped(sample(",

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The optimized variant of scenes, in five launches: the columns of several galaxies are added up
-// before one transform, and one residual's columns serve all of them. A block to each state's
-// place, to each column of samples and to each column of the residual, in which each group of
-// threads takes an object, so that no stage is the latency of a few blocks. Rows of pixels lie in
-// global memory between launches. Sums are added in the order of groups, of pieces and of objects.
+// before one transform, and one residual's columns serve all of them. One block per state to place,
+// per column of samples and per column of the residual, in which each group of threads takes an
+// object, so that no stage is the latency of a few blocks. Rows of pixels lie in global memory
+// between launches. Sums are added in the order of groups, of pieces and of objects.
 // Against six launches of a few blocks each, in us on an H200 (16 objects, N = 128, S = 64, f64):
-// what was, what counting predicted, and what a profile found. Of every launch about 2 are its
-// start and its end.
-// - scene_place, 5.4, 3.8, 2.9: a latent is a thread's; roots are not fetched.
+// before, predicted by counting, and measured by a profile. About 2 of each launch are its start
+// and end.
+// - scene_place, 5.4, 3.8, 2.9: one thread per latent; roots are not loaded.
 // - scene_generate, 28.2, 4.2, 3.5: 65 blocks, not 4; objects side by side; one wait for all waves.
-// - scene_rows, 6.9, 6.3, 7.1: data are asked for before the transforms, which brings nothing.
+// - scene_rows, 6.9, 6.3, 7.1: data are loaded before the transforms, which gains nothing.
 // - scene_derive, 15.5 in two launches, 4.5, 3.3: 65 blocks, not 16, transform what they use.
-// - scene_finish, 11.8, 5.2, 5.3: points are known from scene_place; sums by strands; a latent is a
-//   thread's.
+// - scene_finish, 11.8, 5.2, 5.3: points come from scene_place; sums in strands; one thread per
+//   latent.
 // A step with its gaps: 75, 30, 27.6.
 #include "galaxy_shear/device/scene_plan.hpp"
 #include "galaxy_shear/device/stamp.cuh"
@@ -27,8 +27,7 @@ __device__ Complex<T>* rows_of(const galaxy_shear::ScenePlan<T>& plan) {
   return reinterpret_cast<Complex<T>*>(plan.rows);
 }
 
-// A thread's share of the roots, asked for before anything waits and put down where they are
-// needed.
+// A thread's share of the roots, loaded before anything waits and stored where they are needed.
 template <class T, int n>
 struct OwnRoots {
   static constexpr int each = (n + THREADS - 1) / THREADS;
@@ -48,8 +47,8 @@ struct OwnRoots {
   }
 };
 
-// inverse_root without its branch for what is below 1 or infinite, so that samples overlap: a root
-// in single precision and a step of third order, exact to the last bit or the one before.
+// inverse_root without its branch for arguments below 1 or infinite, so that samples overlap: a
+// single-precision root and a third-order step, exact to the last bit or the one before.
 __device__ inline float smooth_root(float t) {
   return inverse_root(t);
 }
@@ -58,8 +57,8 @@ __device__ inline double smooth_root(double t) {
   return near + near * rest * (0.5 + 0.375 * rest);
 }
 
-// An object as a group of threads sees it, from where scene_place left it. Its waves along y are
-// put where the group reads them from; the group waits for each other before and after it does.
+// An object as placed by scene_place, for a group of threads. Its waves along y are copied to where
+// the group reads them; the group must synchronise before and after the copy.
 template <class T, int n, bool table>
 struct Placed {
   static constexpr int columns = n / 2 + 1, lanes = n / 8;
@@ -81,7 +80,7 @@ struct Placed {
   __device__ T profile(int c, int r) const {
     return smooth_root(stretched(form, c, r));
   }
-  // At column c, whose wave is x, and row r.
+  // The response at column c, whose wave is x, and row r.
   __device__ Complex<T> turned_response(Complex<T> x, int c, int r) const {
     const int distance = r < 0 ? -r : r;
     const Complex<T> y = along_y[distance];
@@ -91,14 +90,14 @@ struct Placed {
     return {share * both.re, share * both.im};
   }
 };
-// Where this thread's group has room for them, behind what a stamp keeps.
+// The group's room for an object's waves along y, behind the memory of a stamp.
 template <class T, int n, int s, bool table>
 __device__ Complex<T>* room_for_waves(const SceneStamp<T, n, s, table>& stamp) {
   return reinterpret_cast<Complex<T>*>(&stamp.shared + 1) + stamp.group * (n / 2 + 1);
 }
 
-// A block per state: what its latents mean, a thread to each; of an object, whose shear is that of
-// the first state, also form and waves.
+// One block per state, one thread per latent: the state's point. For an object, whose shear is that
+// of the first state, also its form and waves.
 template <class T, int n, int s, bool table>
 __global__ void __launch_bounds__(THREADS, 2)
     scene_place(galaxy_shear::SceneModel model, galaxy_shear::ScenePlan<T> plan) {
@@ -152,7 +151,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   if (k < 4) plan.forms[4 * j + k] = reinterpret_cast<const T*>(&stamp.shared.form)[k];
 }
 
-// A block per column, 0 to H; columns 0 and H make real rows.
+// One block per column, 0 to H; columns 0 and H make real rows.
 template <class T, int n, int s, bool table>
 __global__ void __launch_bounds__(THREADS, 2) scene_generate(galaxy_shear::ScenePlan<T> plan) {
   using Own = SceneStamp<T, n, s, table>;
@@ -170,7 +169,7 @@ __global__ void __launch_bounds__(THREADS, 2) scene_generate(galaxy_shear::Scene
     const Placed<T, n, table> object(plan, busy ? j : 0, room_for_waves(stamp));
     const Complex<T> x = object.along_x[c];
     group_barrier<n>();
-    // The other side of column H are the conjugates; both sides of row H are added for all columns.
+    // Column H's other side is its conjugate; both sides of row H are added for all columns.
 #pragma unroll 1
     for (int side = 1; busy && side >= (c == half ? -1 : 1); side -= 2) {
       const auto add = [&](Complex<T>& to, int r) {
@@ -209,15 +208,15 @@ __global__ void __launch_bounds__(THREADS, 2) scene_generate(galaxy_shear::Scene
   }
 }
 
-// data: [s, s]. To pixels and back, a pair of rows to each group of the blocks; misfits: [parts],
-// twice each part's of the loss.
+// data: [s, s]; misfits: [parts], twice each part's share of the loss. Transforms rows to pixels
+// and back, a pair of rows per group of the blocks.
 template <class T, int n, int s, bool table>
 __global__ void __launch_bounds__(THREADS, 2)
     scene_rows(galaxy_shear::SceneModel model, galaxy_shear::ScenePlan<T> plan, const T* data) {
   using Own = SceneStamp<T, n, s, table>;
   constexpr int lanes = Own::lanes;
   const int lane = threadIdx.x % lanes;
-  T observed[2][8];  // asked for before the transforms
+  T observed[2][8];  // loaded before the transforms
 #pragma unroll
   for (int k = 0; k < 8; ++k)
 #pragma unroll
@@ -242,8 +241,8 @@ __global__ void __launch_bounds__(THREADS, 2)
   if (threadIdx.x == 0) plan.misfits[blockIdx.y] = stamp.shared.totals[0];
 }
 
-// Blocks along x: an object to each group; along y: columns of the residual, 0 to H, dealt out. A
-// block transforms a column by each group at once, then every group's object meets all of these.
+// Blocks along x: an object per group; along y: columns of the residual, 0 to H, dealt out. Each
+// group of a block transforms a column, then every group combines its object with all of these.
 template <class T, int n, int s, bool table>
 __global__ void __launch_bounds__(THREADS, 2) scene_derive(galaxy_shear::ScenePlan<T> plan) {
   using Own = SceneStamp<T, n, s, table>;
@@ -305,7 +304,7 @@ __global__ void __launch_bounds__(THREADS, 2) scene_derive(galaxy_shear::ScenePl
   for (int k = 1; k < 7; ++k) plan.sums[(piece * plan.objects + j) * 6 + k - 1] = totals[k];
 }
 
-// In their order; so many are asked for at once.
+// The sum of `count` numbers in their order, loaded `at_once` at a time.
 template <int at_once>
 __device__ double sum_of(const double* first, int count, long long stride) {
   double sum = 0;
@@ -320,8 +319,8 @@ __device__ double sum_of(const double* first, int count, long long stride) {
   return sum;
 }
 
-// One block. Of some objects at a time: pieces of their sums are added up, a strand of them by each
-// thread, and become shares, which thread 0 adds up. Then each state goes on.
+// One block. For some objects at a time, adds up the pieces of their sums, one strand per thread,
+// and makes shares of them, which thread 0 adds up. Then each state advances.
 template <class T>
 __global__ void __launch_bounds__(galaxy_shear::finishing_threads)
     scene_finish(galaxy_shear::SceneModel model, galaxy_shear::ScenePlan<T> plan, int parts,

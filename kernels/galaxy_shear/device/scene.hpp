@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimized variant of scenes on a device (scene.cu): five launches of a step, however many
-// objects there are.
+// The optimized variant of scenes on a device (scene.cu): five launches per step for any number of
+// objects.
 #pragma once
 
 #include <string_view>
@@ -35,7 +35,7 @@ struct SceneKernels : KernelList {
   Listed<SceneModel, ScenePlan<T>, int, int, double*> finish;
 };
 
-// scene_step.
+// The unit scene_step.
 template <class T>
 class SceneFit final : public Computation {
  public:

@@ -7,8 +7,8 @@
 
 namespace holdfast::galaxy_shear {
 
-// value: bytes of a number. Rows of pixels, scratch of 8 samples per thread, borders, roots and
-// waves; then sums of each warp and what one thread keeps.
+// value: bytes per number. Rows of pixels, scratch of 8 samples per thread, borders, roots and
+// waves; then the sums of each warp and the variables of one thread.
 HOLDFAST_BOTH constexpr unsigned long long shared_bytes(unsigned long long value, int n, int s,
                                                         int threads) {
   const unsigned long long columns = n / 2 + 1;

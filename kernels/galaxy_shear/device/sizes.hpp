@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a device holds galaxies: one in a block's shared memory, or several blocks and planes between
-// their launches. For launchers and for the formula of what is held.
+// How a device holds galaxies: one in a block's shared memory, or split over several blocks, with
+// planes in global memory between their launches. For launchers and for the memory formula.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,14 @@ namespace holdfast::galaxy_shear {
 inline constexpr int stamp_threads = 256;
 inline constexpr unsigned split_parts = 16;  // blocks that share a galaxy
 
-// value: bytes of a number; most: of a block's shared memory, by the architecture.
+// value: bytes per number; most: the architecture's limit of shared memory per block.
 inline bool fused(const Scene& scene, std::int64_t value, std::int64_t most) {
   return static_cast<std::int64_t>(shared_bytes(value, scene.fft, scene.image, stamp_threads)) <=
          most;
 }
 
-// Samples between the launches, of one galaxy; galaxies whose planes stay within 32 MiB, which the
-// second level of caches holds.
+// split_plane: samples per galaxy between the launches; split_galaxies: galaxies at a time, whose
+// planes stay within 32 MiB and so in the L2 cache.
 inline std::int64_t split_plane(const Scene& scene) {
   return std::int64_t{scene.image} * (scene.fft / 2 + 1);
 }
@@ -32,15 +32,15 @@ inline int split_galaxies(const Scene& scene, std::int64_t value, int batch) {
   return static_cast<int>(std::clamp<std::int64_t>(room, 1, batch));
 }
 
-// Blocks of the launches of a scene (scene.cu).
+// Numbers of blocks and parts in the launches of a scene (scene.cu).
 struct SceneBlocks {
-  unsigned columns = 0;  // of samples, a block each
-  unsigned rows = 0;     // a pair of rows to each group of threads
-  unsigned objects = 0;  // that meet the residual, one to each group of threads
-  unsigned slices = 0;   // among which columns of the residual are dealt out
-  unsigned pieces = 0;   // of an object's sums: of each slice, one of each warp of its group
+  unsigned columns = 0;  // of samples, one block each
+  unsigned rows = 0;     // one pair of rows per group of threads
+  unsigned objects = 0;  // that meet the residual, one per group of threads
+  unsigned slices = 0;   // that the residual's columns are dealt out to
+  unsigned pieces = 0;   // sums per object: one per slice and warp of its group
 };
-// Slices are as many as give a large device two blocks to each of its multiprocessors.
+// As many slices as give a large device two blocks per multiprocessor.
 inline SceneBlocks scene_blocks(const Scene& scene, int objects) {
   const unsigned lanes = unsigned(scene.fft) / 8, groups = stamp_threads / lanes;
   SceneBlocks all = {.columns = unsigned(scene.fft) / 2 + 1};
@@ -51,7 +51,7 @@ inline SceneBlocks scene_blocks(const Scene& scene, int objects) {
   return all;
 }
 
-// Bytes of a block's shared memory: waves along y of an object to each group of threads.
+// Bytes of shared memory per block: an object's waves along y for each group of threads.
 inline std::size_t scene_waves_bytes(const Scene& scene, std::size_t value) {
   return 2 * value * (8 * std::size_t{stamp_threads} / scene.fft) * (scene.fft / 2 + 1);
 }

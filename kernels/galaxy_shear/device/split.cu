@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimized variant where a galaxy's rows do not fit in a block's shared memory: blocks along y
-// share a galaxy, and its rows lie in global memory between three launches (columns of samples to
-// rows, rows to pixels and back, rows to sums), which a fourth ends. The stages are those of
+// The optimized variant for galaxies whose rows do not fit in a block's shared memory: blocks along
+// y share a galaxy, and its rows lie in global memory between three launches (columns of samples to
+// rows, rows to pixels and back, rows to sums); a fourth one finishes. The stages are those of
 // optimized.cu; sums are added in the order of the parts.
 #include "galaxy_shear/device/split_plan.hpp"
 #include "galaxy_shear/device/stamp.cuh"
@@ -11,7 +11,7 @@ extern __shared__ double shared_memory[];
 template <class T, int n, int s, bool table>
 using Part = Stamp<T, n, s, table, true>;
 
-// One thread's part: the shape of the block's galaxy, of the truth or of a state's latents.
+// By one thread: sets the shape of the block's galaxy, from the truth or a state's latents.
 template <class T, int n, int s, bool table>
 __device__ void place(Part<T, n, s, table>& stamp, const galaxy_shear::Model& model,
                       const galaxy_shear::SplitPlan<T>& plan) {
@@ -27,13 +27,13 @@ __device__ Complex<T>* rows_of(const galaxy_shear::SplitPlan<T>& plan) {
   return reinterpret_cast<Complex<T>*>(plan.planes) +
          static_cast<long long>(blockIdx.x) * s * (n / 2 + 1);
 }
-// [7]: twice the loss, then the six sums.
+// This block's [7]: twice the loss, then the six sums.
 template <class T>
 __device__ double* part_of(const galaxy_shear::SplitPlan<T>& plan) {
   return plan.parts + ((plan.first + blockIdx.x) * gridDim.y + blockIdx.y) * 7;
 }
 
-// With `sample` latents are drawn, else a fit begins anew. starts: [batch, 8]; a thread each.
+// Draws latents if `sample`, else restarts a fit. starts: [batch, 8]; one thread per galaxy.
 template <class T>
 __global__ void split_begin(galaxy_shear::Model model, galaxy_shear::FitState* states,
                             const double* starts, int batch, int sample) {

@@ -13,7 +13,7 @@
 
 namespace holdfast::galaxy_shear {
 
-// render, render_grad, forward, svi_step, map.
+// The units render, render_grad, forward, svi_step and map.
 template <class T>
 class Split final : public Computation {
  public:
@@ -82,7 +82,7 @@ class Split final : public Computation {
   std::vector<NamedReading> readings() override { return {{"path", 1}}; }
 
  private:
-  static constexpr unsigned finishing = 128;  // threads of a block, a galaxy each
+  static constexpr unsigned finishing = 128;  // threads of a block, one galaxy each
 
   LaunchShape each() const {
     return {.grid = {blocks(problem_.batch, finishing)}, .block = {finishing}};
@@ -93,7 +93,7 @@ class Split final : public Computation {
                       problem_.batch, problem_.sample);
   }
 
-  // As many galaxies at once as have room in the planes.
+  // Takes as many galaxies at a time as the planes hold.
   void descend() {
     const Scope scope("split");
     SplitPlan<T> plan = {.attenuation = optics_.data(),
@@ -130,7 +130,7 @@ class Split final : public Computation {
   std::optional<Buffer<T>> given_ = {}, images_ = {};
   std::optional<Buffer<FitState>> states_ = {};
   std::optional<Graph> graph_ = {};
-  std::vector<double> now_ = std::vector<double>(problem_.batch);  // losses of the newest step
+  std::vector<double> now_ = std::vector<double>(problem_.batch);  // losses of the latest step
 };
 
 }  // namespace holdfast::galaxy_shear

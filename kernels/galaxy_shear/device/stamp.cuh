@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One galaxy by one block, or a part of it by one of several: the stages from its shape to pixels
+// One galaxy per block, or per several blocks with a part each: the stages from its shape to pixels
 // and from a cotangent of the pixels to six sums (README.md, "on a device").
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace galaxy_shear = holdfast::galaxy_shear;
 
-// 1 / sqrt of what is at least 1 and below 1e30.
+// 1 / sqrt(t) for 1 <= t < 1e30.
 __device__ inline float inverse_root(float t) {
   return rsqrtf(t);
 }
@@ -17,7 +17,7 @@ __device__ inline double inverse_root(double t) {
   return rsqrt(t);
 }
 
-// Of pi x.
+// Sine and cosine of pi x.
 __device__ inline void sine_and_cosine(float x, float& sine, float& cosine) {
   sincospif(x, &sine, &cosine);
 }
@@ -35,28 +35,29 @@ __device__ inline Complex<T> wave(double x) {
   return {cosine, -sine};
 }
 
-// Plain numbers of the case's type, of one galaxy.
+// A galaxy's numbers in the type of arrays.
 template <class T>
 struct Form {
   T xx, xy, yy;
   T scale;  // flux / N^2
 };
 
-// 1 + r0^2 k M k at column c and row r, of which a profile is the inverse root.
+// 1 + r0^2 k M k at column c and row r; the profile is its inverse root.
 template <class T>
 __device__ inline T stretched(const Form<T>& form, int c, int r) {
   const T x = T(c), y = T(r);
   return T(1) + form.xx * x * x + y * (form.xy * x + form.yy * y);
 }
 
-// Sums over samples of a column: of P a^3; of P a^5 by powers of the row; of V a^3 likewise.
+// Sums over samples of a column: P a^3; P a^5 by powers of the row; V a^3 likewise.
 template <class T>
 struct Moments {
   T flux = 0, b = 0, br = 0, brr = 0, v = 0, vr = 0;
 };
 
-// n: samples along either axis of the Fourier plane; s: pixels; table: attenuation is [H + 1, H +
-// 1] and no product; split: rows of pixels are in global memory, and blocks along y share a galaxy.
+// n: samples along either axis of the Fourier plane; s: pixels; table: attenuation is a table
+// [H + 1, H + 1], not a product; split: rows of pixels are in global memory, and blocks along y
+// share a galaxy.
 template <class T, int n, int s, bool table, bool split = false>
 struct Stamp {
   static constexpr int half = n / 2, columns = half + 1, lanes = n / 8, groups = THREADS / lanes;
@@ -65,7 +66,7 @@ struct Stamp {
 
   struct Shared {
     Complex<T> rows[split ? 1 : s][columns];  // of pixels, Fourier in x
-    Complex<T> scratch[groups][n];            // of transforms
+    Complex<T> scratch[groups][n];            // for transforms
     Complex<T> edge[n];                       // columns 0 and H, which share one transform
     Complex<T> nyquist[columns];              // row H of the other columns
     Complex<T> roots[n];                      // exp(-2 pi i k / n)
@@ -79,7 +80,7 @@ struct Stamp {
   };
 
   Shared& shared;
-  Complex<T>* plane;  // [s, columns], of a galaxy that is split
+  Complex<T>* plane;  // [s, columns], of a split galaxy
   const T* attenuation;
   int thread, group, lane;
 
@@ -96,7 +97,7 @@ struct Stamp {
                   galaxy_shear::shared_bytes(sizeof(T), n, split ? 1 : s, THREADS));
   }
 
-  // Without roots.
+  // Without loading the roots.
   __device__ Stamp(void* memory, const T* optics, Complex<T>* rows)
       : shared(*static_cast<Shared*>(memory)),
         plane(rows),
@@ -111,12 +112,12 @@ struct Stamp {
     else
       return shared.rows[i][c];
   }
-  // Of the blocks that share a galaxy this one's number, and how many they are.
+  // This block's index among those that share a galaxy, and their number.
   __device__ static int part() { return split ? blockIdx.y : 0; }
   __device__ static int parts() { return split ? gridDim.y : 1; }
   __device__ static bool owns(int column) { return column / groups % parts() == part(); }
 
-  // One thread's part of placing a galaxy; the block waits, then makes its waves.
+  // Called by one thread to place a galaxy; the block waits, then makes its waves.
   __device__ void set(const galaxy_shear::Model& model, const double* z) {
     const galaxy_shear::Galaxy galaxy = galaxy_shear::galaxy_of(model, z);
     shared.form = {T(galaxy.xx), T(galaxy.xy), T(galaxy.yy), T(galaxy.flux / model.pixels)};
@@ -146,16 +147,16 @@ struct Stamp {
   }
   // (1 + r0^2 k M k)^(-1/2).
   __device__ T profile(int c, int r) const { return inverse_root(stretched(shared.form, c, r)); }
-  // The transform of the galaxy, but for its flux.
+  // The transform of the galaxy without its flux.
   __device__ Complex<T> sample(int c, int r) const {
     const T a = profile(c, r), cube = a * a * a;
     const Complex<T> response = turned_response(c, r);
     return {cube * response.re, cube * response.im};
   }
 
-  // Both sides of a Nyquist line are added: row H of every column, and column H, whose other side
-  // are the conjugates. Columns 0 and H make real rows, so that they are one transform: its sample
-  // k.
+  // Sample k of the transform of columns 0 and H, which make real rows and so share one. Both sides
+  // of a Nyquist line are added: row H of every column, and column H, whose other side is its
+  // conjugate.
   __device__ Complex<T> edge_sample(int k) const {
     const int r = k < half ? k : k - n;
     Complex<T> sum = {0, 0};
@@ -168,14 +169,14 @@ struct Stamp {
     }
     return sum;
   }
-  // This lane's samples of column c, 0 < c < H.
+  // Visits this lane's samples of column c, 0 < c < H.
   template <class Each>
   __device__ void column_samples(int c, const Each& each) const {
 #pragma unroll
     for (int k = 0; k < 8; ++k) each(k, swapped(sample(c, lane + k * lanes - (k < 4 ? 0 : n))));
     if (lane == 0) each(4, swapped(sample(c, half)));
   }
-  // The transform of column c, to rows.
+  // Transforms column c to rows.
   __device__ void column_to_rows(Complex<T> (&v)[8], int c) {
     transform<n>(v, shared.scratch[group], shared.roots, lane);
 #pragma unroll
@@ -208,32 +209,33 @@ struct Stamp {
   }
 
   // rows.cuh: two rows of pixels are one transform, the second as its imaginary part. see(i, j,
-  // pixel) takes a pixel and gives its cotangent; with `returns` the rows are made of cotangents.
+  // pixel) returns the pixel's cotangent; with `returns` these replace the rows.
   template <bool returns, class See>
   __device__ void pass_rows(const See& see);
-  // Twice this thread's part of the loss; the rows are the residual's from then on with `returns`.
+  // Returns twice this thread's part of the loss; with `returns` the rows become the residual's.
   template <bool returns>
   __device__ T compare(const galaxy_shear::Model& model, const T* observed);
-  // The transforms of both rows out of that of their pair.
+  // Splits the transform of a pair of rows into those of both.
   __device__ void take_apart(const Complex<T> (&v)[8], int i, bool two);
 
-  // derive.cuh: a sample of the residual's transform; a column's moments as parts of the six sums.
+  // derive.cuh: adds a sample of the residual's transform; makes parts of the six sums of a
+  // column's moments.
   __device__ void accumulate(Moments<T>& to, int c, int r, Complex<T> residual) const;
   template <class Sum>
   __device__ static void add(Sum (&totals)[sums_count], const Moments<T>& part, int column,
                              int weight);
-  // The rows' transform along y, of column c; column 0 with column H.
+  // Transforms rows to column c along y; column 0 together with column H.
   __device__ void rows_to_column(Complex<T> (&v)[8], int c);
-  // Columns of what pass_rows returned meet the derivatives of the samples; `totals` are this
+  // Combines columns returned by pass_rows with the derivatives of the samples; `totals` are this
   // thread's.
   __device__ void reduce(double (&totals)[sums_count]);
-  // Columns 0 and H, and the far side of row H. A mirrored column counts twice, column 0 once.
+  // For columns 0 and H, and the far side of row H. A mirrored column counts twice, column 0 once.
   __device__ void reduce_borders(double (&totals)[sums_count]);
-  // Of all threads, always in the same order; thread 0 finds them in shared.totals.
+  // Adds up all threads' sums in a fixed order; thread 0 finds them in shared.totals.
   __device__ void sum_up(double (&totals)[sums_count]);
-  // From a point to its loss, which thread 0 is given, and the sums of its gradient.
+  // Evaluates the loss at a point, which thread 0 gets, and the sums of its gradient.
   __device__ double descend(const galaxy_shear::Model& model, const T* observed);
-  // What sum_up left behind the loss.
+  // The six sums, which sum_up stored behind the loss.
   __device__ galaxy_shear::Sums sums() const {
     const double* t = shared.totals;
     return {t[1], t[2], t[3], t[4], t[5], t[6]};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fourier transforms of length n inside a block, by groups of n / 8 neighbouring threads: thread
-// `lane` of a group holds samples lane + k n / 8, k = 0 .. 7, before and after. Radix 8, what is
-// left over radix 2 or 4. Forward alone: a backward one swaps real and imaginary parts around it.
+// `lane` of a group holds samples lane + k n / 8, k = 0 .. 7, before and after. Radix 8, the rest
+// radix 2 or 4. Forward only: for a backward one, real and imaginary parts are swapped around it.
 #pragma once
 
 template <class T>
@@ -54,7 +54,7 @@ __device__ inline void butterfly4(Complex<T>& a, Complex<T>& b, Complex<T>& c, C
 }
 template <class T>
 __device__ inline void butterfly8(Complex<T> (&v)[8]) {
-  constexpr T root = T(0.70710678118654752440);  // of one half
+  constexpr T root = T(0.70710678118654752440);  // sqrt(1 / 2)
   for (int k = 0; k < 4; ++k) butterfly2(v[k], v[k + 4]);
   v[5] = {root * (v[5].re + v[5].im), root * (v[5].im - v[5].re)};
   v[6] = turned(v[6]);
@@ -68,7 +68,7 @@ __device__ inline void butterfly8(Complex<T> (&v)[8]) {
   }
 }
 
-// A group's threads wait for each other. All threads of the block call it.
+// Synchronises the threads of a group. All threads of the block must call it.
 template <int n>
 __device__ inline void group_barrier() {
   if (n / 8 <= 32)
@@ -77,8 +77,7 @@ __device__ inline void group_barrier() {
     __syncthreads();
 }
 
-// scratch: [n], the group's own; roots: exp(-2 pi i k / n), k < n. All threads of the block call
-// it.
+// scratch: [n], per group; roots: exp(-2 pi i k / n), k < n. All threads of the block must call it.
 template <int n, class T>
 __device__ inline void transform(Complex<T> (&v)[8], Complex<T>* scratch, const Complex<T>* roots,
                                  int lane) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last stage of a gradient on the host: a residual's columns meet the derivatives of a galaxy's
-// samples. Of shape.hpp.
+// The last stage of a gradient on the host: combines a residual's columns with the derivatives of a
+// galaxy's samples. Part of shape.hpp.
 #pragma once
 
 #include "galaxy_shear/host/shape.hpp"
@@ -29,7 +29,7 @@ void Shape<T>::accumulate(Moments& to, V fixed, V slope, V y, const Pair<T>& res
   to.vr += y * (v - mirrored_v);
 }
 
-// Weights: every column but 0 stands for its mirror image too.
+// Weights: every column except 0 also stands for its mirror image.
 template <class T>
 void Shape<T>::derive(int slot, const Signal<T>& residual, const Edges<T>& edges,
                       Sums& sums) const {
@@ -63,7 +63,7 @@ void Shape<T>::derive_edge(const Edges<T>& edges, Sums& sums) const {
   Moments zero, last;
   for (int r = 0; r <= half; r += lanes) {
     const V y = ascending(r);
-    // Samples beyond row H are none, row 0 is one and not two.
+    // Samples beyond row H do not count; row 0 counts once, not twice.
     V inside = {}, minus = {};
     for (int k = 0; k < lanes; ++k) {
       inside[k] = r + k <= half ? T(1) : T(0);

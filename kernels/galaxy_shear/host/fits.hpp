@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the host: what compares a galaxy's image with its data. Compiled per instruction set.
+// Fits on the host: units that compare a galaxy's image with its data. Compiled per instruction
+// set.
 #pragma once
 
 #include "galaxy_shear/data/data.hpp"
@@ -8,7 +9,7 @@
 
 namespace holdfast::galaxy_shear::HOLDFAST_ISA {
 
-// A stamp beside its data: the loss, and with `descends` its gradient by z.
+// A stamp compared with its data: the loss, and with `descends` its gradient by z.
 template <class T>
 class Compared : public OnHost<T> {
   using Base = OnHost<T>;
@@ -44,7 +45,7 @@ class Compared : public OnHost<T> {
   Buffer<T> data_;
 };
 
-// forward, svi_step and map.
+// The units forward, svi_step and map.
 template <class T>
 class Fit final : public Compared<T> {
   using Base = Compared<T>;
@@ -92,7 +93,7 @@ class Fit final : public Compared<T> {
   Buffer<double> losses_;
 };
 
-// vi_step and hmc_sample.
+// The units vi_step and hmc_sample.
 template <class T, class Walk>
 class Walked final : public Compared<T> {
   using Base = Compared<T>;

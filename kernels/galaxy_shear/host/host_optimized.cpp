@@ -18,7 +18,7 @@
 namespace holdfast::galaxy_shear::HOLDFAST_ISA {
 namespace {
 
-// Draws the truth: see(b, i, x0, pixels) gives the cotangent of a row's pixels from x0 on.
+// Draws the truth: see(b, i, x0, pixels) returns the cotangent of a row's pixels from x0 on.
 template <class T>
 class Truths : public OnHost<T> {
   using Base = OnHost<T>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all units of the optimized variant share on the host: a galaxy is a thread's, its planes
+// Shared by all units of the optimized variant on the host: one thread per galaxy, whose planes
 // stay in the caches. Compiled per instruction set.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace holdfast::galaxy_shear::HOLDFAST_ISA {
 
-// With room for a vector behind the last number.
+// Padded by a vector after the last number.
 template <class T>
 std::vector<T> readable(const std::vector<double>& values) {
   std::vector<T> all(values.begin(), values.end());
@@ -25,14 +25,14 @@ std::vector<T> readable(const std::vector<double>& values) {
   return all;
 }
 
-// What lies beyond pixel s is nothing, even where a number is none.
+// Replaces everything from pixel s on by zero, even NaN.
 template <class T>
 Vector<T> inside(Vector<T> values, int x0, int s) {
   for (int k = s - x0; k < Lanes<T>::count; ++k) values[k] = 0;
   return values;
 }
 
-// A galaxy that has a stamp to itself.
+// A galaxy with a stamp to itself.
 template <class T>
 struct Lone {
   static constexpr int lanes = Lanes<T>::count;
@@ -83,7 +83,7 @@ class OnHost : public Computation {
         workspaces_(backend, std::vector<T>(threads_ * Lone<T>::workspace(plan_)), "workspaces") {}
 
  protected:
-  // work(galaxy, b) for every galaxy.
+  // Calls work(galaxy, b) for every galaxy.
   template <class Work>
   void each(const Work& work) {
 #pragma omp parallel num_threads(threads_) if (threads_ > 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all galaxies of one size share on the host: how columns lie in vectors, and how much room a
-// galaxy and a thread need. Compiled per instruction set.
+// Shared by all galaxies of one size on the host: the layout of columns in vectors, and the memory
+// that a galaxy and a thread need. Compiled per instruction set.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace holdfast::galaxy_shear::HOLDFAST_ISA {
 
-// What all threads read. Slots are columns 1 .. H - 1, and in slot 0 both 0 and H, which make real
-// rows and so share a transform; up to a whole vector they are filled with columns of nothing.
+// Read by all threads. Slots are columns 1 .. H - 1; slot 0 holds both 0 and H, which make real
+// rows and so share a transform; the last vector is filled up with zero columns.
 template <class T>
 struct Plan {
   static constexpr int lanes = Lanes<T>::count;
@@ -26,7 +26,7 @@ struct Plan {
         attenuation(optics),
         transform(n) {}
 
-  // Numbers of arrays, each of which begins with a whole line of a cache.
+  // The size of an array, in numbers, rounded up to whole cache lines.
   static std::size_t padded(std::size_t count) {
     constexpr std::size_t line = 64 / sizeof(T);
     return (count + line - 1) / line * line;
@@ -40,13 +40,13 @@ struct Plan {
   std::size_t of_rows() const { return 2 * plane(); }
   std::size_t of_columns() const { return 4 * signal() + 4 * border(); }
 
-  int n, half, s, slots, teams;  // teams: of as many pairs of rows as a vector has lanes
+  int n, half, s, slots, teams;  // teams: of one pair of rows per lane of a vector
   bool table;
   const T* attenuation;
   Transform<T> transform;
 };
 
-// Columns 0 and H by r >= 0, both Hermitian.
+// Columns 0 and H at r >= 0, both Hermitian.
 template <class T>
 struct Edges {
   T *zero_re, *zero_im, *last_re, *last_im;  // [H + 1]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of optics on the host: pairs c <= r of distances from the axes, a vector of columns at
-// a time; it is symmetric. Compiled per instruction set.
+// The table of optics on the host, a vector of columns at a time. It is symmetric: pairs c <= r of
+// distances from the axes suffice. Compiled per instruction set.
 #pragma once
 
 #include <cmath>
@@ -13,8 +13,8 @@
 
 namespace holdfast::galaxy_shear::HOLDFAST_ISA {
 
-// The sums of a Moffat profile whose exponent is no half-integer: any_bessel of problem/optics.hpp,
-// for a vector of arguments.
+// The sums for a Moffat profile with nu not a half-integer: any_bessel of problem/optics.hpp for a
+// vector of arguments.
 class BesselSums {
   using V = host::HOLDFAST_ISA::Vector<double>;
   static constexpr int lanes = host::HOLDFAST_ISA::Lanes<double>::count;
@@ -46,7 +46,7 @@ class BesselSums {
   }
 
  private:
-  static constexpr int terms = 512;  // cosh has left every number that exp tells from 0
+  static constexpr int terms = 512;  // by then cosh is so large that exp gives 0
   static constexpr double step = 1. / 16;
   double nu_;
   std::vector<double> cosh_ = {}, sinh_ = {};
@@ -90,13 +90,13 @@ class PsfTable final : public Computation {
   void put(int r, int c, double value) {
     table_.data()[r * columns_ + c] = table_.data()[c * columns_ + r] = static_cast<T>(value);
   }
-  // Columns c, c + 1, .. of row r, to the diagonal.
+  // Fills in columns c, c + 1, .. of row r up to the diagonal.
   void sum_up(int r, int c) {
     host::HOLDFAST_ISA::Vector<double> argument;
     for (int j = 0; j < lanes; ++j)
       argument[j] = std::hypot(wave(c + j), wave(r)) / scene_.pixel_scale * optics_.radius;
     const bool centre = r == 0 && c == 0;
-    if (centre) argument[0] = 1;  // where the sum has no end, and its limit is 1
+    if (centre) argument[0] = 1;  // any valid argument: the value at the centre is 1
     const auto values = sums_(argument);
     for (int j = 0; j < lanes && c + j <= r; ++j) {
       const double psf = centre && j == 0 ? 1 : optics_.scale * values[j];

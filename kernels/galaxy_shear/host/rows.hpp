@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A team of pairs of rows on the host: to pixels, two rows as one transform, and their cotangents
-// back. Of stamp.hpp.
+// A team of pairs of rows on the host: to pixels, with two rows per transform, and their cotangents
+// back. Part of stamp.hpp.
 #pragma once
 
 #include "galaxy_shear/host/stamp.hpp"
 
 namespace holdfast::galaxy_shear::HOLDFAST_ISA {
 
-// The rows of a team as signals, the second of a pair as its imaginary part.
+// Loads the rows of a team as signals, the second of a pair as the imaginary part.
 template <class T>
 void Stamp<T>::fill_team(int team) {
   for (int slot = 0; slot < plan.slots; slot += lanes) {
@@ -25,7 +25,7 @@ void Stamp<T>::fill_team(int team) {
     for (V* square : {re, im, mirrored_re, mirrored_im}) transpose<T>(square);
     for (int k = 0; k < std::min(lanes, plan.half - slot); ++k) {
       const int c = slot + k;
-      if (c == 0) {  // two real rows' columns 0 and H
+      if (c == 0) {  // columns 0 and H of two real rows
         first.re[0] = (re[0] + mirrored_re[0]) * T(0.5);
         first.im[0] = (im[0] + mirrored_im[0]) * T(0.5);
         first.re[plan.half] = (im[0] - mirrored_im[0]) * T(0.5);
@@ -69,7 +69,7 @@ void Stamp<T>::pass_rows(int team, T scale, const See& see) {
   take_apart(team, plan.transform(other, other.re == first.re ? second : first));
 }
 
-// The transforms of both rows of each pair, back to rows.
+// Splits the transform of each pair into those of its rows.
 template <class T>
 void Stamp<T>::take_apart(int team, const Signal<T>& of_pairs) {
   for (int slot = 0; slot < plan.slots; slot += lanes) {

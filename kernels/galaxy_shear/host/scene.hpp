@@ -88,7 +88,7 @@ class SceneFit final : public Computation {
     return plan_.slots / lanes;
   }
 
-  // Half the squares of a team's residuals, which its rows become.
+  // Returns half the squares of a team's residuals, which replace its rows.
   double compared(Stamp<T>& stamp, int team) const {
     const T scale = static_cast<T>(1 / model_.object.pixels);
     const T inverse_noise = static_cast<T>(model_.object.inverse_noise);
@@ -131,7 +131,7 @@ class SceneFit final : public Computation {
   Buffer<FitState> states_;
   Buffer<double> loss_;
   Buffer<T> shapes_, rows_, columns_;
-  Buffer<double> squares_;  // of each team
+  Buffer<double> squares_;  // per team
   Buffer<Sums> sums_;       // [groups of columns, objects]
   Buffer<Share> shares_;
   std::vector<Shape<T>> drawn_ = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A galaxy as columns of the Fourier plane: its waves along either axis and its form, of which
-// samples and their derivatives are made in whole vectors. Compiled per instruction set.
+// A galaxy as columns of the Fourier plane: its waves along either axis and its form, from which
+// samples and their derivatives are computed in whole vectors. Compiled per instruction set.
 #pragma once
 
 #include <cmath>
@@ -24,17 +24,17 @@ struct Shape {
   using V = Vector<T>;
   static constexpr int lanes = Lanes<T>::count;
 
-  // In Plan::of_shape() numbers.
+  // workspace: Plan::of_shape() numbers.
   Shape(const Plan<T>& shared, T* workspace) : plan(shared) {
     for (T** array : {&wave_x_re, &wave_x_im, &wave_y_re, &wave_y_im})
       *array = std::exchange(workspace, workspace + plan.border());
   }
 
   void place(const Model& model, const double* z);
-  // The columns from `slot` on, row H folded; with `adds` times `share`, added to what is there.
+  // Draws columns from `slot` on, row H folded; `adds`: adds `share` times them to the old values.
   template <bool adds>
   void draw(int slot, T share, const Signal<T>& to, const Edges<T>& edges) const;
-  // Adds what a residual's columns from `slot` on, and at slot 0 its edges, bring to the six sums.
+  // Adds the terms of a residual's columns from `slot` on, at slot 0 of its edges, to the six sums.
   void derive(int slot, const Signal<T>& residual, const Edges<T>& edges, Sums& sums) const;
 
   const Plan<T>& plan;
@@ -47,7 +47,7 @@ struct Shape {
     return values;
   }
 
-  // At y and -y, of columns of which `fixed` is 1 + xx c^2 and `slope` xy c.
+  // Profiles at y and -y, for columns whose `fixed` is 1 + xx c^2 and `slope` xy c.
   struct Profile {
     V plus, minus;  // t^(-1/2)
   };
@@ -65,8 +65,7 @@ struct Shape {
     return {plus * response.re, plus * response.im, minus * response.mirrored_re,
             minus * response.mirrored_im};
   }
-  // The table's values at columns from c on of row r, or at rows from c on of column r: it is
-  // symmetric.
+  // The table at columns from c on of row r, or, by symmetry, at rows from c on of column r.
   V share(int c, int r) const {
     if (!plan.table) return everywhere(T(1));
     return load(plan.attenuation + std::size_t(r) * (plan.half + 1) + c);
@@ -90,12 +89,12 @@ struct Shape {
   struct Moments {
     V light = {}, b = {}, br = {}, brr = {}, v = {}, vr = {};
   };
-  // Residuals at r and -r; `minus` is 0 where they are one sample.
+  // Adds residuals at r and -r; `minus` is 0 if these are the same sample.
   void accumulate(Moments& to, V fixed, V slope, V y, const Pair<T>& response,
                   const Pair<T>& residual, V minus) const;
   void derive_edge(const Edges<T>& edges, Sums& sums) const;
 
-  T *wave_x_re, *wave_x_im;  // [H + 1 and up to slots], nothing in slot 0 and beyond column H - 1
+  T *wave_x_re, *wave_x_im;  // [H + 1 and up to slots], zero in slot 0 and beyond column H - 1
   T *wave_y_re, *wave_y_im;  // [H + 1]
   T x_last_re = 0, x_last_im = 0;  // wave along x of column H
   T x_zero = 0;

@@ -15,16 +15,15 @@ namespace holdfast::galaxy_shear::HOLDFAST_ISA {
 
 using host::HOLDFAST_ISA::transpose;
 
-// draw(slot, signal, edges) fills the columns from `slot` on; see(i, x, pixels) is given pixels x,
-// x + 1, .. of row i, as many as a vector has lanes, of which what lies beyond the row is nothing,
-// and must be in what it gives as their cotangent; take(slot, signal, edges) is given the columns
-// of the cotangent.
+// draw(slot, signal, edges) fills the columns from `slot` on; see(i, x, pixels) gets a vector of
+// pixels x, x + 1, .. of row i, zero beyond the row, and returns their cotangents, zero there too;
+// take(slot, signal, edges) gets the columns of the cotangent.
 template <class T>
 struct Stamp {
   using V = Vector<T>;
   static constexpr int lanes = Lanes<T>::count;
 
-  // In Plan::of_columns() numbers of the thread's own, with Plan::of_rows() that threads may share.
+  // own: Plan::of_columns() numbers per thread; rows: Plan::of_rows(), which threads may share.
   Stamp(const Plan<T>& shared, T* own, T* rows)
       : plan(shared), rows_re(rows), rows_im(rows + plan.plane()) {
     const auto take = [&](std::size_t count) { return std::exchange(own, own + count); };
@@ -34,13 +33,13 @@ struct Stamp {
       *array = take(plan.border());
   }
 
-  // Columns from `slot` on, to rows.
+  // Transforms columns from `slot` on to rows.
   template <class Draw>
   void generate(int slot, const Draw& draw);
-  // A team of pairs of rows, to pixels times `scale`, and with `returns` back.
+  // Transforms a team of pairs of rows to pixels times `scale`, and with `returns` back.
   template <bool returns, class See>
   void pass_rows(int team, T scale, const See& see);
-  // Rows, to columns from `slot` on.
+  // Transforms rows to columns from `slot` on.
   template <class Take>
   void reduce(int slot, const Take& take);
 
@@ -80,7 +79,7 @@ void Stamp<T>::reduce(int slot, const Take& take) {
   take(slot, residual, edges);
 }
 
-// Slot 0 into its edges; the slot holds nothing from then on.
+// Splits slot 0 into its edges and sets it to zero.
 template <class T>
 void Stamp<T>::split_edge(const Signal<T>& columns) {
   for (int r = 0; r <= plan.half; ++r) {

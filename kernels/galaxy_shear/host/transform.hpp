@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fourier transforms of whole vectors: as many at once as a vector has lanes, without a shuffle.
-// Radix 4, a last stage of radix 2 where the length asks for it. Compiled per instruction set.
+// Fourier transforms of whole vectors: one per lane, without a shuffle. Radix 4, with a last stage
+// of radix 2 if the length requires it. Compiled per instruction set.
 #pragma once
 
 #include <cmath>
@@ -15,8 +15,8 @@ namespace holdfast::galaxy_shear::HOLDFAST_ISA {
 using host::HOLDFAST_ISA::everywhere, host::HOLDFAST_ISA::load, host::HOLDFAST_ISA::store;
 using host::HOLDFAST_ISA::Lanes, host::HOLDFAST_ISA::Vector;
 
-// [n] of either part. Between the arrays of a workspace lie odd distances, so that their lines do
-// not meet in the same set of a cache.
+// [n] per part. The distances between a workspace's arrays are odd, so that their cache lines do
+// not map to the same set.
 template <class T>
 struct Signal {
   Vector<T>*re = nullptr, *im = nullptr;
@@ -34,8 +34,8 @@ class Transform {
     }
   }
 
-  // Forward, of `in`, which is overwritten; the result stands in `in` or in `other`. Swapped parts
-  // of both make it backward.
+  // Transforms `in` forward and overwrites it; the result is in `in` or in `other`. With the parts
+  // of both swapped, the transform is backward.
   Signal<T> operator()(Signal<T> in, Signal<T> other) const {
     stage4<false>(in, other, 1);
     std::swap(in, other);
@@ -57,7 +57,7 @@ class Transform {
   }
 
  private:
-  // a times exp(-i t), of which c and s are cosine and sine.
+  // The parts of a times exp(-i t), with cosine c and sine s of t.
   template <bool turns>
   static Vector<T> real(const Vector<T>& re, const Vector<T>& im, T c, T s) {
     return turns ? re * c + im * s : re;
@@ -67,7 +67,7 @@ class Transform {
     return turns ? im * c - re * s : im;
   }
 
-  // Makes of transforms of length `done` those of length 4 done.
+  // Combines transforms of length `done` into those of length 4 done.
   template <bool turns>
   void stage4(const Signal<T>& in, const Signal<T>& out, int done) const {
     const int quarter = n_ / 4, turn = n_ / (4 * done);

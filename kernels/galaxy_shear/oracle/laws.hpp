@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the oracle: what latents mean and how likely they are, for complex latents too, and
-// Adam from a start on.
+// Private to the oracle: parameters and prior densities of latents, also complex ones, and Adam
+// from a start.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,7 @@ T transformed(const PriorLaw& law, T u) {
   return u;
 }
 
-// Minus the logarithm of the density of z, not of u.
+// Minus the log density of z, not of u.
 template <class T>
 T negative_log(const PriorLaw& law, T u) {
   if (law.kind == PriorLaw::Kind::uniform) return T(std::log(law.b - law.a));

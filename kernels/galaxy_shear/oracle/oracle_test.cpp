@@ -118,7 +118,7 @@ TEST(GalaxyOracle, KnowsTheMoffatProfilesTransform) {
   EXPECT_NEAR(at(4.765, 3), 4.9439033201453370e-01, 1e-13);
 }
 
-// A place's latent is known to 1e-4, a quarter of which are pixels.
+// A position's latent is known to 1e-4, which is a quarter of that in pixels.
 TEST(GalaxyOracle, KnowsHowCloselyTheBenchmarksNoiseTellsItsLatents) {
   const Scene scene = scene_of({});
   const auto widths = oracle::posterior_widths(scene, truth_of(scene, 0));

@@ -28,7 +28,7 @@ Matrix<T> unit_determinant(T p, T q) {
   return {(T(1) + p) * scale, q * scale, q * scale, (T(1) - p) * scale};
 }
 
-// response * transform of the galaxy, centred at the origin: [columns, rows].
+// response * the transform of the galaxy centred at the origin: [columns, rows].
 template <class T>
 std::vector<T> samples(const Scene& scene, const Plane& plane, const std::array<T, parameters>& z) {
   const Matrix<T> shear = unit_determinant(z[g1], z[g2]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the oracle: dense sums over the samples of the Fourier plane, of an image and of what
-// a cotangent of its pixels makes of it.
+// Private to the oracle: dense sums over the samples of the Fourier plane, for an image and for the
+// adjoint of a cotangent of its pixels.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@ namespace holdfast::galaxy_shear::oracle {
 using Number = std::complex<double>;
 
 inline constexpr double pi = std::numbers::pi;
-inline constexpr double tiny_step = 1e-30;  // of a complex step: nothing is subtracted or cancels
+inline constexpr double tiny_step = 1e-30;  // of a complex step: no subtraction, no cancellation
 
-// Samples of the half plane 0 <= c <= H, -H <= r <= H, which stands for all (N + 1)^2: those with
-// c > 0 count twice. Real factors that no parameter moves.
+// Samples of the half plane 0 <= c <= H, -H <= r <= H, which stands for all (N + 1)^2: samples with
+// c > 0 count twice. Holds the real factors that no parameter changes.
 struct Plane {
   explicit Plane(const Scene& scene);
   double k(int index) const;
@@ -41,7 +41,7 @@ struct Projection {
 Number paired(const Scene& scene, const Plane& plane, const Projection& projection,
               const std::array<Number, parameters>& z);
 
-// d/dz of the same, of those that are wanted.
+// d/dz of the same, for the wanted parameters.
 Parameters adjoint(const Scene& scene, const Plane& plane, const Projection& projection,
                    const Parameters& z, const std::vector<int>& wanted);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How closely data of a scene's noise can tell its parameters: the Cramer-Rao bound.
+// How precisely data with a scene's noise determine its parameters: the Cramer-Rao bound.
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -11,7 +11,7 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-// The inverse of a symmetric positive matrix, by Gauss and Jordan.
+// The diagonal of the inverse of a symmetric positive definite matrix, by Gauss-Jordan elimination.
 std::vector<double> inverse_diagonal(Rows rows) {
   const std::size_t n = rows.size();
   for (std::size_t k = 0; k < n; ++k) {
@@ -32,7 +32,7 @@ std::vector<double> inverse_diagonal(Rows rows) {
   return diagonal;
 }
 
-// What parameter k does to an image, in units of its noise: [S, S].
+// The derivative of an image by parameter k, in units of its noise: [S, S].
 std::vector<double> slopes(const Scene& scene, const Parameters& z, int k) {
   constexpr double step = 1e-5;
   Parameters up = z, down = z;

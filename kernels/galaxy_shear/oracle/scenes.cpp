@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several objects in one image: their images added up, and the derivatives of each for itself.
+// Several objects in one image: the sum of their images, and each object's own derivatives.
 #include <cmath>
 
 #include "galaxy_shear/oracle/laws.hpp"
@@ -8,7 +8,7 @@
 namespace holdfast::galaxy_shear::oracle {
 namespace {
 
-// All eight latents of object j: the shear is everyone's.
+// All eight latents of object j, which shares the shear with all others.
 std::vector<double> latents_of_object(const std::vector<double>& u, std::size_t j) {
   const auto own = u.begin() + 2 + 6 * static_cast<std::ptrdiff_t>(j);
   std::vector<double> all(u.begin(), u.begin() + 2);

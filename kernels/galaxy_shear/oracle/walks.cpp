@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks by the oracle's own gradients, spelled out once more.
+// Walks by the oracle's own gradients, implemented a second time.
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -22,7 +22,7 @@ double normal(int k, unsigned stream, int t) {
          std::cos(whole_turn * uniform(k, stream, t, 1));
 }
 
-// dz/du by hand, its logarithm's slope by a complex step.
+// ln dz/du by hand, its slope by a complex step.
 std::complex<double> log_stretch(const PriorLaw& law, double at) {
   const std::complex<double> u = {at, 1e-30};
   if (law.kind == PriorLaw::Kind::normal) return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scalar mathematics of one galaxy, compiled by g++ and NVRTC: what latents mean, the matrix of
-// its shape, the chain back to them, one step of Adam. In double whatever the arrays hold.
+// The scalar mathematics of one galaxy, compiled by g++ and NVRTC: the parameters for latents, the
+// matrix of its shape, the chain rule back to latents, one step of Adam. Double for any array type.
 #pragma once
 
 #ifndef __CUDACC__
@@ -12,22 +12,22 @@
 namespace holdfast::galaxy_shear {
 
 inline constexpr double two_pi = 6.283185307179586;
-inline constexpr double half_light = 1.6783469900166605;  // half-light over scale radius
+inline constexpr double half_light = 1.6783469900166605;  // half-light radius over scale radius
 
-// A law of problem/scene.hpp, prepared: normal (mean, sd), log_normal (ln median, sd), uniform
-// (lower end, width); constant: what does not depend on u in minus the logarithm of the density.
+// A prior of problem/scene.hpp, prepared: normal (mean, sd), log_normal (ln median, sd), uniform
+// (lower end, width); constant: the part of minus the log density that is independent of u.
 struct Prior {
   enum Kind { normal, log_normal, uniform };
   int kind = normal;
   double centre = 0, width = 1, constant = 0;
 };
 
-// A scene as variants read it, and kernels take it.
+// A scene as variants read it and as kernels take it.
 struct Model {
   int latents = 0;
-  int latent[8] = {};    // which parameter latent k is
+  int latent[8] = {};    // the parameter of latent k
   Prior priors[8] = {};  // of latent k
-  double fixed[8] = {};  // parameters that are no latents
+  double fixed[8] = {};  // parameters that are not latents
   double pixel_scale = 1;
   double step = 0;    // of the Fourier plane, rad per pixel: 2 pi / N
   double pixels = 0;  // N^2, by which a transform is divided
@@ -37,7 +37,7 @@ struct Model {
   double learning_rate = 0.1;
 };
 
-// What a transform needs of a galaxy. The form is r0^2 k^T M k in steps of the Fourier plane:
+// A galaxy's values for a transform. The form is r0^2 k^T M k in steps of the Fourier plane:
 // xx c^2 + xy c r + yy r^2.
 struct Galaxy {
   double flux = 1;
@@ -60,8 +60,7 @@ HOLDFAST_BOTH inline void add(Sums& to, const Sums& part) {
   to.y += part.y;
 }
 
-// What latents mean: parameters, dz/du of each latent, minus the logarithm of the prior and its
-// slope by u.
+// The values for latents: parameters, dz/du of each latent, minus the log prior and its slope by u.
 struct Point {
   double z[8], slope[8];
   double prior, prior_slope[8];
@@ -73,7 +72,7 @@ HOLDFAST_BOTH inline double sigmoid(double u) {
   return value < least ? least : value > most ? most : value;
 }
 
-// One latent: z, dz/du, what of minus the logarithm of the prior depends on u, its slope by u.
+// For one latent: z, dz/du, the part of minus the log prior that depends on u, its slope by u.
 struct Latent {
   double value, slope, density, density_slope;
 };
@@ -108,11 +107,11 @@ HOLDFAST_BOTH inline Point constrained(const Model& model, const double* u) {
   return point;
 }
 
-// |g|^2 and |e|^2 below 1: a shape.
+// Whether the shape is valid: |g|^2 and |e|^2 below 1.
 HOLDFAST_BOTH inline bool admissible(const double* z) {
   const double shear = 1 - z[0] * z[0] - z[1] * z[1], shape = 1 - z[4] * z[4] - z[5] * z[5];
   for (int k = 0; k < 8; ++k)
-    if (!(z[k] - z[k] == 0)) return false;  // no finite number
+    if (!(z[k] - z[k] == 0)) return false;  // not finite
   return shear > 1e-9 && shape > 1e-9;
 }
 
@@ -153,7 +152,7 @@ HOLDFAST_BOTH inline double by_shear(double along, double with_s, double p, doub
   return along / sqrt(determinant) + with_s * p / determinant;
 }
 
-// d/dz of what the sums are the adjoint of (README.md, "the gradient").
+// The gradient by z from the sums (README.md, "the gradient").
 HOLDFAST_BOTH inline void chain(const Model& model, const double* z, const Sums& sums,
                                 double* gradient) {
   const double scale = model.step / model.pixel_scale;  // of q
@@ -184,12 +183,12 @@ HOLDFAST_BOTH inline void chain(const Model& model, const double* z, const Sums&
   gradient[5] = by_shear(2 * l.b, l_e, z[5], shape);
 }
 
-// A fit of one galaxy, as it is kept between steps; arrays of 8 of which the latents are used.
+// The state of one galaxy's fit between steps; arrays of 8, of which the latents are used.
 struct FitState {
   double u[8], m[8], v[8];
   double power1, power2;  // beta1^t, beta2^t
   int t;                  // steps so far
-  int status;             // 0, or the step that failed: u stays what it was before it
+  int status;             // 0, or the step that failed: u keeps its value from before
 };
 
 HOLDFAST_BOTH inline void begin(const Model& model, const double* start, FitState& state) {
@@ -201,13 +200,13 @@ HOLDFAST_BOTH inline void begin(const Model& model, const double* start, FitStat
   state.t = state.status = 0;
 }
 
-// d loss / du of latent k, of a gradient by z.
+// d loss / du of latent k, from the gradient by z.
 HOLDFAST_BOTH inline double by_latent(const Model& model, const Point& point,
                                       const double* gradient, int k) {
   return gradient[model.latent[k]] * point.slope[k] + point.prior_slope[k];
 }
 
-// Adam on one number u: its moments m and v, after powers of their decay.
+// Adam on one number u with moments m and v; power1 = beta1^t, power2 = beta2^t.
 HOLDFAST_BOTH inline void follow(double rate, double slope, double power1, double power2, double& m,
                                  double& v, double& u) {
   constexpr double beta1 = 0.9, beta2 = 0.999;
@@ -217,14 +216,14 @@ HOLDFAST_BOTH inline void follow(double rate, double slope, double power1, doubl
   u -= rate * mean / (sqrt(square) + 1e-8);
 }
 
-// The loss of a walk that has failed.
+// NaN, the loss after a failure.
 HOLDFAST_BOTH inline double no_number(double power) {
   const double nothing = power * 0;
   return nothing / nothing;
 }
 
-// Step t of Adam: gradient by z, loss already whole. Returns the loss, no number once
-// a step has failed.
+// Step t of Adam, from the whole loss and its gradient by z. Returns the loss, NaN once a step has
+// failed.
 HOLDFAST_BOTH inline double advance(const Model& model, const Point& point, bool shaped,
                                     double loss, const double* gradient, FitState& state) {
   constexpr double beta1 = 0.9, beta2 = 0.999;

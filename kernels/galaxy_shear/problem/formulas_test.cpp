@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scalar mathematics where no scene takes it: next to nothing, and next to what cannot be.
+// The scalar mathematics in cases that no scene reaches: near zero, and near invalid values.
 #include "galaxy_shear/problem/formulas.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace holdfast::galaxy_shear {
 namespace {
 
-// The gradients of scenes are so large that it does not show.
+// The gradients of scenes are too large to show this.
 TEST(GalaxyAdam, ItsEpsilonStandsOutsideOfTheRoot) {
   for (const double slope : {0., 1e-9, 1e-8, -1e-8, 1e-7}) {
     double m = 0, v = 0, u = 0;

@@ -68,8 +68,8 @@ bool separable(const PsfShape& shape) {
   return shape.kind == Psf::gaussian;
 }
 
-// A mirror pair has one profile; its pixel is multiplied in the order of each, so that both are
-// response_at to the last bit.
+// A mirror pair shares one profile; the pixel's factors are multiplied in each one's own order, so
+// that both equal response_at to the last bit.
 std::vector<double> attenuation(const Scene& scene) {
   const std::size_t columns = scene.fft / 2 + 1, rows = separable(scene.psf) ? 1 : columns;
   const Optics optics = optics_of(scene.psf);

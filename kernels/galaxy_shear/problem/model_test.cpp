@@ -9,7 +9,7 @@
 namespace holdfast::galaxy_shear {
 namespace {
 
-// Half an integer and not, and where the sum of exponentials is longest.
+// For nu a half-integer and not, and for the longest sum of exponentials.
 TEST(GalaxyModel, ATableOfOpticsIsTheResponseAtEachOfItsSamplesToTheLastBit) {
   for (const auto& psf : {PsfShape{},
                           PsfShape{Psf::moffat, 0.9, 2.5},

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several galaxies in one image that share one shear: what each adds, and a step of Adam's on the
-// shear and on the latents of each; compiled by g++ and NVRTC.
+// Several galaxies in one image that share one shear: each one's contribution, and a step of Adam
+// on the shear and on each object's latents; compiled by g++ and NVRTC.
 #pragma once
 
 #include "galaxy_shear/problem/formulas.hpp"
 
 namespace holdfast::galaxy_shear {
 
-// The models of a scene: its shear has two latents, each object six of its own. States are
-// [1 + objects], that of the shear first.
+// The models of a scene: two latents for its shear, six for each object. States are [1 + objects],
+// the shear's first.
 struct SceneModel {
   Model shear, object;
 };
@@ -21,11 +21,11 @@ HOLDFAST_BOTH inline Point object_at(const SceneModel& model, const FitState* st
   return point;
 }
 
-// What one object adds to the gradient and to the loss.
+// One object's contribution to the gradient and to the loss.
 struct Share {
   double gradient[8];
   double prior;
-  int sound;  // it has a shape, and slopes that are numbers
+  int sound;  // whether its shape is valid and its slopes are finite
 };
 HOLDFAST_BOTH inline int sound(const Share& share, bool shaped) {
   double check = 0;
@@ -40,11 +40,11 @@ HOLDFAST_BOTH inline Share share_of(const SceneModel& model, const Point& point,
   return share;
 }
 
-// The shares of all objects, added up in their order: the loss and its gradient by the shear.
+// The sum of all objects' shares in their order: the loss and its gradient by the shear.
 struct Together {
   double loss;
   double gradient[8];
-  int sound;  // each is
+  int sound;  // whether every object is
 };
 HOLDFAST_BOTH inline Together alone(const SceneModel& model, double shear_prior, double misfit) {
   return {misfit + model.shear.constant + shear_prior, {0, 0}, 1};
@@ -61,7 +61,7 @@ HOLDFAST_BOTH inline Together together(const SceneModel& model, const FitState* 
   return all;
 }
 
-// One state's part of a step, and the loss; none goes on once one has failed.
+// Advances one state by a step and returns the loss; after a failure no state advances.
 HOLDFAST_BOTH inline double advance_part(const SceneModel& model, const Together& all,
                                          const Share* shares, int part, FitState& state) {
   const Model& own = part == 0 ? model.shear : model.object;
@@ -69,8 +69,8 @@ HOLDFAST_BOTH inline double advance_part(const SceneModel& model, const Together
                  part == 0 ? all.gradient : shares[part - 1].gradient, state);
 }
 
-// The same by a thread per latent, to the bit: each finds its move from the whole state; once all
-// have, each carries it out, and that of latent 0 also leaves what is the state's.
+// The same with a thread per latent, bit for bit: each computes its move from the whole state; once
+// all have, each carries it out, and that of latent 0 also updates the state's shared fields.
 struct Move {
   double slope, power1, power2;
   int t, status;
@@ -88,7 +88,7 @@ HOLDFAST_BOTH inline Move move_of(const Model& own, const Point& point, const To
   if (move.status == 0 && (!all.sound || !(check - check == 0))) move.status = move.t;
   return move;
 }
-// Returns the loss, no number once a step has failed.
+// Returns the loss, NaN once a step has failed.
 HOLDFAST_BOTH inline double carry_out(const Move& move, const Model& own, double loss, int latent,
                                       FitState& state) {
   if (latent == 0) {

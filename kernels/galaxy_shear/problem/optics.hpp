@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a point-spread function and a pixel do to a sample of the Fourier plane; compiled by g++ and
-// NVRTC.
+// The attenuation of a sample of the Fourier plane by point-spread function and pixel; compiled by
+// g++ and NVRTC.
 #pragma once
 
 #ifndef __CUDACC__
@@ -44,7 +44,7 @@ HOLDFAST_BOTH inline double any_bessel(double nu, double argument) {
   return pow(argument, nu) * sum * step;
 }
 
-// At q = |k| / pixel scale.
+// The transform of the point-spread function at q = |k| / pixel scale.
 HOLDFAST_BOTH inline double psf_at(const Optics& optics, double q) {
   const double argument = q * optics.radius;
   if (optics.gaussian) return exp(-argument * argument / 2);
@@ -54,7 +54,7 @@ HOLDFAST_BOTH inline double psf_at(const Optics& optics, double q) {
   return optics.scale * any_bessel(optics.nu, argument);
 }
 
-// A square pixel, along one axis.
+// The transform of a square pixel along one axis.
 HOLDFAST_BOTH inline double pixel_at(double k) {
   return k == 0 ? 1 : sin(k / 2) / (k / 2);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a caller chooses: the sizes of a stamp, the point-spread function, which parameters are
-// fitted and how steps reach a device.
+// A caller's choices: the sizes of a stamp, the point-spread function, the fitted parameters, and
+// how steps reach a device.
 #pragma once
 
 #include <compare>
@@ -10,7 +10,7 @@
 namespace holdfast::galaxy_shear {
 
 enum class Psf { gaussian, moffat };
-// How the steps of a fit reach a device: one launch each, recorded ones replayed, one launch of
+// How the steps of a fit reach a device: one launch each, recorded and replayed, or one launch for
 // all.
 enum class Launch { host, graph, persistent };
 
@@ -25,7 +25,7 @@ struct Options {
   int steps = 200;      // of a whole fit
   bool sample = false;  // forward: latents are drawn from their priors
   Launch launch = Launch::host;
-  double learning_rate = 0;  // 0: what belongs to the latents
+  double learning_rate = 0;  // 0: the default for the latents
   Precision precision = Precision::f64;
 
   auto operator<=>(const Options&) const = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the workload: fits as every variant begins and tells them.
+// Private to the workload: the initial states and the results of fits, for every variant.
 #pragma once
 
 #include <cmath>
@@ -33,7 +33,7 @@ inline std::vector<double> summed_up(std::vector<double> sums,
   return sums;
 }
 
-// losses: [steps, batch]. The result of forward, svi_step or map, as galaxy_shear.hpp has it.
+// losses: [steps, batch]. The result of forward, svi_step or map, as described in galaxy_shear.hpp.
 inline std::vector<double> told(const Problem& problem, const std::vector<FitState>& states,
                                 const std::vector<double>& losses) {
   std::vector<double> result;
@@ -60,7 +60,7 @@ inline std::vector<double> told(const Problem& problem, const std::vector<FitSta
   return result;
 }
 
-// First states of a scene: the shear's, then each object's.
+// Initial states of a scene: the shear's, then each object's.
 inline std::vector<FitState> first_objects(const Problem& problem) {
   const SceneModel model = scene_model_of(problem.scene);
   std::vector<FitState> states(1 + problem.objects);
@@ -81,7 +81,7 @@ inline std::vector<double> told_objects(const std::vector<FitState>& states, dou
   return result;
 }
 
-// Walks as they begin: at the starts, Variational ones with noise of their own where it is given.
+// Initial walks, at the starts; the variational ones with the problem's own noise if it has any.
 inline void begin_walk(const Problem& problem, const double* start, Variational::State& state) {
   const auto latents = static_cast<int>(problem.scene.latents.size());
   state.power1 = state.power2 = 1;
@@ -105,7 +105,7 @@ std::vector<typename Walk::State> first_walks(const Problem& problem) {
   return states;
 }
 
-// Numbers of a galaxy that a walk tells: for each latent, then one each.
+// A walk's result for one galaxy: fields with a number per latent, then single numbers.
 inline std::vector<std::vector<double>> told_of(const Variational::State& state, double loss,
                                                 std::size_t latents) {
   const auto part = [=](const double* from) { return std::vector<double>(from, from + latents); };

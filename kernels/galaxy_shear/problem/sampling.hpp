@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Latents drawn from their priors, the same from g++ and NVRTC.
+// Latents drawn from their priors, identical from g++ and NVRTC.
 #pragma once
 
 #include "galaxy_shear/problem/formulas.hpp"
@@ -9,7 +9,7 @@ namespace holdfast::galaxy_shear {
 
 inline constexpr unsigned sampling_seed = 100, sampling_stream = 1;  // noise has stream 0
 
-// Two uniform numbers between 0 and 1, of latent k of galaxy b.
+// Two uniform numbers between 0 and 1 for latent k of galaxy b.
 struct Drawn {
   double first, second;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is simulated and what is fitted, as data: sizes, optics, noise, priors, the truth and the
-// start. Numbers alone, so that variants and the oracle may both read it.
+// start. Numbers only, so that both variants and oracle may read it.
 #pragma once
 
 #include <array>
@@ -45,16 +45,16 @@ struct Scene {
 // The published benchmark (four latents) or the published test of all eight.
 Scene scene_of(const Options& options);
 
-// The truth of realisation b, and where a fit starts, in u.
+// The truth of realisation b, and the start of a fit, in u.
 Parameters truth_of(const Scene& scene, int b);
 std::vector<double> start_of(const Scene& scene);
 
-// Several galaxies of one scene: each with its own light, shape and place, all with one shear.
-// Where their fit starts, in u: the shear, then six of each.
+// Several galaxies of one scene: each with its own light, shape and position, all with one shear;
+// and the start of their fit, in u: the shear, then six latents of each.
 std::vector<Parameters> objects_of(const Scene& scene, int objects);
 std::vector<double> start_of_objects(const Scene& scene, int objects);
 
-// The latents u of parameters.
+// The latents u for parameters z.
 std::vector<double> latents_of(const Scene& scene, const Parameters& z);
 
 // Throws Error{bad_input} naming field, value and limit.

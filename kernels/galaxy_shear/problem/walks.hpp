@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What evaluates a loss and its gradient over and over, a galaxy's part of it, from g++ and NVRTC:
-// variational inference and Hamiltonian Monte Carlo. A walk proposes latents, and takes what was
-// found there. Both walk over u, so that the density is that of u: ln |dz / du| enters here, and in
-// a fit it does not.
+// Walks, which evaluate a loss and its gradient repeatedly, for one galaxy, compiled by g++ and
+// NVRTC: variational inference and Hamiltonian Monte Carlo. A walk proposes latents and takes the
+// loss and gradient found there. Both walk over u, so that the density is that of u: it includes
+// ln |dz / du|, which a fit does not.
 #pragma once
 
 #include "galaxy_shear/problem/sampling.hpp"
@@ -34,8 +34,8 @@ HOLDFAST_BOTH inline double stretched(const Model& model, const Point& point, co
   return loss;
 }
 
-// A normal distribution of each latent, u = location + softplus(rho) noise; a step of Adam's on
-// location and rho for each evaluation.
+// A normal distribution of each latent, u = location + softplus(rho) noise; each evaluation makes a
+// step of Adam on location and rho.
 struct Variational {
   struct State {
     double location[8], rho[8], m[16], v[16], noise[8];
@@ -55,7 +55,7 @@ struct Variational {
     return constrained(model, u);
   }
 
-  // Returns the loss: minus the bound on the evidence.
+  // Returns the loss: minus the evidence lower bound.
   HOLDFAST_BOTH static double take(const Model& model, unsigned, const Point& point,
                                    const double* u, bool shaped, double loss,
                                    const double* gradient, State& state) {
@@ -85,8 +85,8 @@ struct Variational {
   }
 };
 
-// A sample: momentum drawn, `leapfrogs` steps of unit mass from u, taken or refused. The gradient
-// is evaluated at u and after every leapfrog.
+// A sample: draws a momentum, makes `leapfrogs` steps of unit mass from u, accepts or refuses the
+// end. The gradient is evaluated at u and after every leapfrog.
 struct Hamiltonian {
   static constexpr int leapfrogs = 16;
   static constexpr int evaluations_of_a_sample = leapfrogs + 1;
@@ -95,8 +95,8 @@ struct Hamiltonian {
 
   struct State {
     double u[8], at[8], momentum[8];  // of the chain, of the trajectory
-    double energy;                    // where the trajectory began
-    double error;                     // of energy, where the newest one ended
+    double energy;                    // at the start of the trajectory
+    double error;                     // of energy, at the end of the latest trajectory
     long long evaluations;
     int leap, t, taken, status;
   };
@@ -128,7 +128,7 @@ struct Hamiltonian {
     ++state.leap;
     if (!last) return loss;
     state.error = loss + kinetic(model, state) - state.energy;
-    // A trajectory that has left every number is refused as well.
+    // A trajectory whose energy is NaN is refused as well.
     if (log(drawn(8, b, stream, unsigned(state.t)).first) < -state.error) {
       for (int k = 0; k < model.latents; ++k) state.u[k] = state.at[k];
       ++state.taken;

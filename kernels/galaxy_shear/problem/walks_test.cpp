@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks where those of scenes do not lead: trajectories that are refused, inferences that fail.
+// Walks in cases that no scene reaches: trajectories that are refused, inferences that fail.
 #include "galaxy_shear/problem/walks.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 const Model of_one_latent = {.latents = 1};  // a shear of Normal(0, 1)
 
-// A sample whose trajectory ends with so much more of a loss than it began with.
+// A sample whose trajectory ends with a loss that is larger than at its start by `more`.
 Hamiltonian::State sampled(double more) {
   Hamiltonian::State state = {};
   state.u[0] = 0.25;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference's operations as launches of one program, for whatever sizes.
+// The reference's operations as launches of one program, for any sizes.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace holdfast::galaxy_shear {
 
 using arrays::Line, arrays::Plane;
 
-// Threads that sum up a galaxy: SUM_THREADS in reference.cu.
+// Threads that sum over a galaxy: SUM_THREADS in reference.cu.
 inline constexpr unsigned sum_threads = 256;
 
 struct PerGalaxy {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph of operations that the published program traces, from placed galaxies to images and
-// from a cotangent of the images to gradients, each a pass over whole arrays, the forward ones kept
-// for the way back (README.md, F2 to F16 and B2 to B14). The same for host and device: Verbs tells
-// them apart.
+// The published program's graph of operations, from placed galaxies to images and from a cotangent
+// of the images to gradients. Each operation is a pass over whole arrays, and forward arrays are
+// kept for the way back (README.md, F2 to F16 and B2 to B14). Shared by host and device, which
+// differ in Verbs.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ class EagerGraph {
   using Complex = Value<T>;
 
  public:
-  // A graph of so many galaxies, with the way back or without.
+  // A graph of `batch` galaxies, with the way back if it `descends`.
   EagerGraph(Backend& backend, const Scene& scene, Precision precision, std::size_t batch,
              bool descends)
       : verbs(backend),
@@ -55,7 +55,7 @@ class EagerGraph {
       from_pixels_.emplace(backend, Fft{precision, Fft::Kind::real_forward, size.n, size.n, count});
   }
 
-  // The placed galaxies, to images.
+  // From the placed galaxies to images.
   void draw() {
     const Scope scope("draw");
     Forward& f = forward_;
@@ -78,14 +78,14 @@ class EagerGraph {
     verbs.wrap(f.padded.data(), e.padded, e.n, e.n, f.wrapped.data(), batch_ * e.n, e.n);
     verbs.contract(f.wrapped.data(), e.square, e.n, e.n, f.spectrum.data(), batch_ * e.n,
                    e.columns);
-    // What was wrapped is read no more.
+    // f.wrapped is not read again: its memory is reused.
     T* square = reinterpret_cast<T*>(f.wrapped.data());
     (*to_pixels_)(f.spectrum.data(), square);
     verbs.crop(square, e.n, e.s, static_cast<T>(1 / model_.pixels), f.image.data(), batch_ * e.s,
                e.s);
   }
 
-  // A cotangent [S, S] of each galaxy's image, `stride` apart, to gradients.
+  // From a cotangent [S, S] of each galaxy's image, `stride` apart, to gradients.
   void go_back(const T* cotangent, long long stride) {
     const Scope scope("go back");
     Forward& f = forward_;
@@ -129,7 +129,7 @@ class EagerGraph {
   Buffer<Placed> placed;
 
  private:
-  // F1 to F16: what is drawn, and every array on the way.
+  // F1 to F16: the images and every array before them.
   struct Forward {
     Forward(Backend& backend, const Extents& size, std::size_t batch)
         : coordinates(backend, batch * size.half_plane, "coordinates"),
@@ -153,7 +153,7 @@ class EagerGraph {
     Buffer<Complex> whole, padded, wrapped, spectrum;
     Buffer<T> image;
   };
-  // B1 to B14. Of cotangents that are read no more the memory serves others.
+  // B1 to B14. The memory of cotangents that are not read again is reused.
   struct Backward {
     Backward(Backend& backend, const Extents& size, std::size_t batch)
         : spectrum(backend, batch * size.spectrum, "cotangent spectrum"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference: the published program's graph of operations (eager_graph.hpp) and what it does
-// with images: products, losses, fits (README.md, F1 to F19 and B1 to B15). All memory is there
+// The reference: the published program's graph of operations (eager_graph.hpp) and the products,
+// losses and fits of its images (README.md, F1 to F19 and B1 to B15). All memory is allocated
 // before the first step.
 #pragma once
 
@@ -64,7 +64,7 @@ class EagerReference final : public Computation {
       graph_.go_back(cotangent_->data(), graph_.size.stamp);
       graph_.verbs.adam(model_, graph_.placed.data(), graph_.gradients().data(), losses,
                         states_->data(), batch_);
-      // As a progress bar asks for it.
+      // Reads back the losses of each step, like a progress bar.
       if (problem_.unit == Unit::map && backend_.device)
         backend_.device->download(now_.data(), losses, batch_ * sizeof(double));
     }
@@ -112,7 +112,7 @@ class EagerReference final : public Computation {
   std::optional<Buffer<double>> truths_ = {}, sums_ = {}, losses_ = {};
   std::optional<Buffer<T>> data_ = {}, residual_ = {}, cotangent_ = {};
   std::optional<Buffer<FitState>> states_ = {};
-  std::vector<double> now_ = std::vector<double>(problem_.batch);  // losses of the newest step
+  std::vector<double> now_ = std::vector<double>(problem_.batch);  // losses of the latest step
 };
 
 }  // namespace holdfast::galaxy_shear

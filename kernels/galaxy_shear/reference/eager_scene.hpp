@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference of scenes: an image of each object by the published graph of operations, their sum
-// beside the data, and the same cotangent back through the graph of each.
+// compared with the data, and the same cotangent back through each object's graph.
 #pragma once
 
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference of the optics' table: point-spread function, pixel and their product, a pass each
-// over the whole half plane, as every step of the published program makes them.
+// The reference of the optics' table: point-spread function, pixel and their product, each a pass
+// over the whole half plane, as in every step of the published program.
 #pragma once
 
 #include <utility>

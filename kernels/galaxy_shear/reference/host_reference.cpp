@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference variant on the host: each operation is a loop over memory that threads share, each
-// transform one call of the library. What `speedup` divides by.
+// transform one call of the library. `speedup` is measured against it.
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -21,7 +21,7 @@ struct HostVerbs {
 
   GALAXY_SHEAR_VERBS(HOLDFAST_HOST, HOLDFAST_NOTHING)
 
-  // sum(galaxy) for each.
+  // Calls sum(galaxy) for each galaxy.
   template <class Sum>
   static void per_galaxy(std::int64_t rows, std::int64_t columns, const Sum& sum) {
     arrays::HOLDFAST_ISA::each_long<T>(rows, columns, sum);
@@ -46,7 +46,7 @@ struct HostVerbs {
       out[r] = sum;
     });
   }
-  // body(c, its wave) for the points of a half plane.
+  // Calls body(c, wave of c) for the points of a half plane.
   template <class Body>
   static void for_waves(int n, double step, const Body& body) {
     for (int line = 0, c = 0; line <= n; ++line)

@@ -6,7 +6,7 @@
 
 GALAXY_SHEAR_VERBS(HOLDFAST_KERNEL, HOLDFAST_NOTHING)
 
-// The block's sum of `count` numbers of each thread, in the same order every time; thread 0 has it.
+// The block's sums of `count` numbers per thread, in a fixed order; thread 0 has them.
 template <int count>
 __device__ void block_sum(double (&sums)[count]) {
   __shared__ double parts[SUM_THREADS][count];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One element of each operation of the reference, compiled by g++ and NVRTC. The chain from the
-// matrix of a galaxy back to shear and shape goes through the matrices' product here.
+// One element of each operation of the reference, compiled by g++ and NVRTC. Here the chain from a
+// galaxy's matrix back to shear and shape uses the product of the matrices.
 #pragma once
 
 #include "galaxy_shear/problem/formulas.hpp"
@@ -24,8 +24,8 @@ HOLDFAST_BOTH constexpr Value<T> times_conjugate(Value<T> a, Value<T> b) {
   return {a.re * b.re + a.im * b.im, a.im * b.re - a.re * b.im};
 }
 
-// A galaxy: what its latents mean and J = S_e S_g / pixel scale, which takes k to the coordinates
-// in which it is round.
+// A galaxy: the point of its latents, and J = S_e S_g / pixel scale, which maps k to the
+// coordinates in which the galaxy is round.
 struct Placed {
   Point point;
   int shaped;
@@ -67,7 +67,7 @@ HOLDFAST_BOTH inline void place_object(const SceneModel& model, const FitState* 
   place(model.object, placed);
 }
 
-// Column c and line of the half plane [N + 1, H + 1].
+// The frequency at column c and line of the half plane [N + 1, H + 1].
 struct Wave {
   double kx, ky;
 };
@@ -110,7 +110,7 @@ HOLDFAST_BOTH inline Value<T> pixel_value(int line, int c, int n, double step) {
   return {T(pixel_at(k.kx) * pixel_at(k.ky)), T(0)};
 }
 
-// One galaxy's whole plane [N + 1, N + 1]: its left half are conjugates.
+// One galaxy's whole plane [N + 1, N + 1]: its left half is conjugates.
 template <class T>
 HOLDFAST_BOTH inline Value<T> expanded_at(const Value<T>* half_plane, int line, int c, int n) {
   const int column = c - n / 2, columns = n / 2 + 1;
@@ -129,14 +129,14 @@ HOLDFAST_BOTH inline Value<T> wrapped_at(const Value<T>* padded, int line, int c
   return {at[0].re + at[n].re + below[0].re + below[n].re,
           at[0].im + at[n].im + below[0].im + below[n].im};
 }
-// [N, H + 1] as transforms take it: line 0 is frequency 0.
+// [N, H + 1] in the order of transforms: line 0 is frequency 0.
 template <class T>
 HOLDFAST_BOTH inline Value<T> contracted_at(const Value<T>* wrapped, int line, int c, int n) {
   const int row = line < n / 2 ? line + n / 2 : line - n / 2;
   return wrapped[row * n + (c < n / 2 ? c + n / 2 : 0)];
 }
 
-// Back, each the transpose of one above.
+// The way back: each is the transpose of one above.
 template <class T>
 HOLDFAST_BOTH inline Value<T> weighed_at(Value<T> residual, int c, int n) {
   const T weight = T(c == 0 || c == n / 2 ? 1 : 2) / (T(n) * T(n));
@@ -173,7 +173,7 @@ struct Slopes {
   double j11 = 0, j12 = 0, j21 = 0, j22 = 0, dx = 0, dy = 0, light = 0, radius = 0;
 };
 
-// d/dz of what the sums are the slopes of.
+// The gradient by z from the sums.
 HOLDFAST_BOTH inline void chain_back(const Model& model, const Placed& placed, const Slopes& sums,
                                      double* gradient) {
   const double* z = placed.point.z;
@@ -206,7 +206,7 @@ HOLDFAST_BOTH inline void chain_back(const Model& model, const Placed& placed, c
   gradient[7] = sums.dy;
 }
 
-// What an object of a scene adds, by its gradient.
+// An object's share in a scene, given its gradient.
 HOLDFAST_BOTH inline Share share_of(const Placed& placed, const double* gradient) {
   Share share;
   for (int k = 0; k < 8; ++k) share.gradient[k] = gradient[k];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of the reference, a row each as in arrays/verbs.hpp: every one is a pass over
-// whole arrays. r is a galaxy, c a point of its plane or stamp; README.md numbers them.
+// The operations of the reference, a row each as in arrays/verbs.hpp: each is a pass over whole
+// arrays. r is a galaxy, c a point of its plane or stamp; README.md numbers them.
 #pragma once
 
 #include "galaxy_shear/reference/reference_formulas.hpp"

@@ -16,7 +16,7 @@
 
 namespace holdfast::galaxy_shear {
 
-// The table of two Moffat profiles: of a closed form, and by a sum.
+// The tables of two Moffat profiles: by the closed form, and by the sum.
 inline void expect_table(Backend& backend, Variant variant) {
   for (const double beta : {2.5, 3.1})
     for (const Precision precision : {Precision::f64, Precision::f32}) {
@@ -28,7 +28,7 @@ inline void expect_table(Backend& backend, Variant variant) {
     }
 }
 
-// Drawn, multiplied with a cotangent, and one step of a fit, against the oracle.
+// An image, its product with a cotangent, and one step of a fit, against the oracle.
 inline void expect_oracle(Backend& backend, Variant variant, const golden::Golden& golden,
                           Precision precision, int split = 0) {
   const bool single = precision == Precision::f32;
@@ -57,7 +57,7 @@ inline void expect_oracle(Backend& backend, Variant variant, const golden::Golde
   const oracle::Objective objective = oracle::objective(scene, step.data, golden.start);
   const std::size_t count = golden.start.size();
   std::vector<double> gradient(found.begin() + count, found.begin() + 2 * count);
-  for (double& value : gradient) value *= 10;  // a first step keeps a tenth of it
+  for (double& value : gradient) value *= 10;  // m after a first step is a tenth of it
   EXPECT_LT(largest_difference(gradient, objective.gradient),
             (single ? 2e-4 : 1e-9) * largest(objective.gradient));
   EXPECT_NEAR(found[3 * count], objective.loss, (single ? 2e-5 : 1e-10) * std::abs(objective.loss));
@@ -66,8 +66,8 @@ inline void expect_oracle(Backend& backend, Variant variant, const golden::Golde
   EXPECT_NEAR(forward.at(0), found[3 * count], (single ? 1e-6 : 1e-13) * std::abs(objective.loss));
 }
 
-// The benchmark's 200 steps end at its published latents, with the same bits however they are
-// launched, and once more.
+// The benchmark's 200 steps end at its published latents, bit for bit the same for every way to
+// launch them and when repeated.
 inline void expect_published_fit(Backend& backend) {
   Problem problem = problem_of(Unit::map, golden::l0());
   problem.steps = 200;
@@ -82,8 +82,8 @@ inline void expect_published_fit(Backend& backend) {
       1e-9);
 }
 
-// The losses of a batch whose latents are drawn, against the oracle at these latents: as wide as
-// their priors, and each galaxy's its own.
+// The losses of a batch with drawn latents, against the oracle at these latents: spread as wide as
+// their priors, each galaxy with its own.
 inline void expect_drawn(Backend& backend, Variant variant, int latents) {
   const Problem problem = batch_of(
       Unit::forward, {.fft = 16, .image = 8, .batch = 3, .latents = latents, .sample = true});
@@ -99,7 +99,7 @@ inline void expect_drawn(Backend& backend, Variant variant, int latents) {
   }
 }
 
-// What a fit tells of galaxy b: its latents, its losses.
+// Galaxy b's part of a fit's result: its latents, its losses.
 inline std::vector<double> fit_of(const Problem& problem, const std::vector<double>& all, int b) {
   const auto part = [&](std::size_t first, std::size_t each) {
     const auto from = all.begin() + static_cast<std::ptrdiff_t>(first + b * each);
@@ -112,7 +112,7 @@ inline std::vector<double> fit_of(const Problem& problem, const std::vector<doub
   return own;
 }
 
-// Galaxy b of a batch is what it is alone, to the bit; `every` so many are made alone.
+// Galaxy b of a batch equals the galaxy computed alone, bit for bit; checks each `every`-th one.
 inline void expect_independent(Backend& backend, Variant variant, const Problem& problem,
                                int every = 1) {
   const auto all = after(backend, variant, problem);
@@ -123,8 +123,8 @@ inline void expect_independent(Backend& backend, Variant variant, const Problem&
   }
 }
 
-// In a batch of 64 one galaxy starts with a shear above 1, one has a pixel that is no number and
-// one is torn apart at step 7: each tells its step, the others are what they are without them.
+// In a batch of 64, one galaxy starts with a shear above 1, one has a NaN pixel and one diverges at
+// step 7: each reports its step, the others are as without them.
 inline void expect_failures_told(Backend& backend, Variant variant) {
   constexpr int batch = 64, sheared = 2, blank = 17, torn = 40, pixels = 64;
   Options options = {.fft = 16, .image = 8, .batch = batch, .steps = 9};
@@ -151,7 +151,7 @@ inline void expect_failures_told(Backend& backend, Variant variant) {
   EXPECT_EQ(found[sheared * 4], 1.2) << "frozen";
 }
 
-// A shear within a billionth of one gives numbers that are finite, and is no shape all the same.
+// A shear within a billionth of one gives finite numbers, but is invalid all the same.
 inline void expect_no_shape_told(Backend& backend, Variant variant, Unit unit, int split = 0) {
   Problem problem = batch_of(unit, {.fft = 16,
                                     .image = 7,
@@ -163,7 +163,7 @@ inline void expect_no_shape_told(Backend& backend, Variant variant, Unit unit, i
   problem.split = split;
   problem.starts[4] = std::sqrt(1 - 5e-10);
   problem.starts[5] = 0;
-  problem.spread = 1e-300;  // of a walk, which proposes its very start
+  problem.spread = 1e-300;  // so that a walk proposes its very start
   const auto found = after(backend, variant, problem);
   EXPECT_EQ(found[found.size() - 2], 0) << "status of a sound galaxy";
   EXPECT_EQ(found.back(), 1) << "status of one without a shape";

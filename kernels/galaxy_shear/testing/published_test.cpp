@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole fits, and images by other sizes, on the host against what was published of them.
+// Whole fits, and images of other sizes, on the host against published values.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 struct GalaxyShearAsPublished : testing::Test {
   std::unique_ptr<Backend> backend = open_backend("host");
 
-  // Latents within `limit`, losses to a billionth, of a fit that is made twice.
+  // Latents within `limit`, losses to a billionth, of a fit that is made twice in a row.
   void expect_end(const golden::Golden& golden, int steps, std::span<const double> u,
                   std::span<const golden::Loss> losses, double limit = 1e-9) {
     Problem problem = problem_of(Unit::map, golden);
@@ -39,7 +39,7 @@ TEST_F(GalaxyShearAsPublished, FitsOfTheSmallSceneAndOfTheBenchmarkEnd) {
   expect_end(golden::l0m(), 200, golden::l0m_after_200, golden::l0m_losses);
 }
 
-// Shear and distortion are nearly the same thing to it, so that its path forgets less.
+// Shear and distortion are nearly degenerate here, so that its path forgets less.
 TEST_F(GalaxyShearAsPublished, AFitOfAllParametersEnds) {
   expect_end(golden::full(), 500, golden::full_after_500, golden::full_losses, 1e-6);
 }

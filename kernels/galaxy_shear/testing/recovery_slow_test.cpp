@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a survey asks of the fits: that they find the truth, no farther from it than the noise says.
+// A survey's requirement of the fits: they find the truth as closely as the noise allows.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -15,7 +15,7 @@
 
 namespace holdfast::galaxy_shear {
 
-// A step of so many objects from the published start, with pattern noise.
+// A step of `objects` objects from the published start, with pattern noise.
 inline Problem scene_problem(const Scene& scene, int objects,
                              Precision precision = Precision::f64) {
   return {.unit = Unit::scene_step,
@@ -26,7 +26,7 @@ inline Problem scene_problem(const Scene& scene, int objects,
           .data = scene_data_of(scene, Noise::pattern, objects)};
 }
 
-// The published scene, of which a first step keeps a tenth of the gradient.
+// The published scene; m after a first step is a tenth of the gradient.
 inline void expect_published_scene(Backend& backend, Variant variant,
                                    Precision precision = Precision::f64) {
   const golden::Golden golden = golden::scene();
@@ -44,7 +44,7 @@ inline void expect_published_scene(Backend& backend, Variant variant,
   EXPECT_EQ(found[3 * count + 2], 0) << "status";
 }
 
-// Three steps of a scene of some size, against the oracle's.
+// Three steps of a scene of any size, against the oracle's.
 inline void expect_scene(Backend& backend, Variant variant, const Options& options) {
   const Scene scene = scene_of(options);
   const Problem problem = scene_problem(scene, options.objects, options.precision);
@@ -60,7 +60,7 @@ inline void expect_scene(Backend& backend, Variant variant, const Options& optio
               (single ? 2e-5 : 1e-10) * std::abs(expected.losses.back()));
 }
 
-// An object without a shape stops the whole scene, whose loss is no number from then on.
+// An invalid object stops the whole scene, whose loss is NaN from then on.
 inline void expect_scene_failure_told(Backend& backend, Variant variant) {
   Problem problem = scene_problem(scene_of({.fft = 64, .image = 48, .objects = 3}), 3);
   problem.starts[2 + 6 + 2] = 1.1;  // e1 of the second

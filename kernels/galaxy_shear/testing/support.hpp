@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: problems of the published scenes, and what variants make of them.
+// For tests: problems of the published scenes, and the variants' results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,21 +41,21 @@ inline double largest(const std::vector<double>& values) {
   return most;
 }
 
-// A scene of some size whose stamp holds the galaxy: not published, the oracle knows it.
+// A scene of any size whose stamp holds the galaxy: not published, but known to the oracle.
 inline golden::Golden scene_of_size(int fft, int image, Psf psf, int latents) {
   golden::Golden all =
       golden::benchmark({.fft = fft, .image = image, .psf = psf, .latents = latents});
-  all.truth[e1] = 0.1;  // a shape of its own, whatever is fitted
+  all.truth[e1] = 0.1;  // not round, whatever is fitted
   all.truth[e2] = -0.05;
   return all;
 }
 
-// Galaxy b of so many, each with its own truth, start and noise.
+// A batch of galaxies, each with its own truth, start and noise.
 inline Problem batch_of(Unit unit, const Options& options) {
   return problem_of(unit, options, true);
 }
 
-// The part of a problem that is galaxy b's.
+// Galaxy b's part of a problem.
 inline Problem alone(Problem problem, int b) {
   const auto part = [&](std::vector<double>& values) {
     const std::size_t each = values.size() / problem.batch;
@@ -69,7 +69,7 @@ inline Problem alone(Problem problem, int b) {
   return problem;
 }
 
-// Once it begins again with another input, as who is built with that; and then as it began.
+// Restarted with another input, equals a computation built with it; restarted again, equals itself.
 inline void expect_turns(Backend& backend, Variant variant, Unit unit, int split = 0) {
   Problem problem = batch_of(unit, {.fft = 16,
                                     .image = 7,

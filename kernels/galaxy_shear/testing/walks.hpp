@@ -18,8 +18,8 @@
 
 namespace holdfast::galaxy_shear {
 
-// The published bound on the evidence of the benchmark, and its slopes by location and rho, of
-// which a first step keeps a tenth.
+// The published evidence bound of the benchmark, and its slopes by location and rho, a tenth of
+// which are the moments after a first step.
 inline Problem published_inference() {
   Problem problem = batch_of(Unit::vi_step, {});
   problem.starts = {0.01, 0, 0.05, -0.02};
@@ -39,7 +39,7 @@ inline void expect_published_inference(const std::vector<double>& found) {
   EXPECT_EQ(found[18], 0) << "status";
 }
 
-// Three steps whose noise is drawn.
+// Three steps with drawn noise.
 inline void expect_inference(Backend& backend) {
   const golden::Golden t = golden::t_gaussian();
   const Problem problem = problem_of(Unit::vi_step, t);
@@ -51,7 +51,7 @@ inline void expect_inference(Backend& backend) {
   EXPECT_NEAR(found[32], expected.loss, 1e-9 * std::abs(expected.loss));
 }
 
-// Each of two galaxies side by side has data of its own and, where these are alike, noise.
+// Each of two galaxies has data of its own and, if these are equal, noise of its own.
 inline void expect_walks_apart(Backend& backend) {
   const auto repeat_first = [](std::vector<double>& values) {
     const auto half = static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -73,9 +73,9 @@ inline void expect_walks_apart(Backend& backend) {
   }
 }
 
-// Whether the end of a trajectory is kept is drawn for each galaxy by itself. Data of little noise
-// make leapfrogs so coarse that one end is refused, and that the first galaxy's draw would refuse
-// ends which others keep.
+// Whether a trajectory is accepted is drawn for each galaxy separately. Data of little noise make
+// leapfrogs so coarse that an end is refused, and that the first galaxy's draw would decide
+// differently for another galaxy.
 inline void expect_own_acceptance(Backend& backend) {
   constexpr unsigned batch = 6;
   Problem problem = batch_of(Unit::hmc_sample, {.fft = 16, .image = 8, .batch = batch});
@@ -96,7 +96,7 @@ inline void expect_own_acceptance(Backend& backend) {
   EXPECT_GT(unlike_the_first, 0);
 }
 
-// Samples of a small scene against leapfrogs by the oracle's gradients.
+// Samples of a small scene against leapfrogs with the oracle's gradients.
 inline void expect_samples(Backend& backend, int samples = 2) {
   const golden::Golden t = golden::t_gaussian();
   Problem problem = problem_of(Unit::hmc_sample, t);

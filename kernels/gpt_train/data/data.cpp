@@ -8,7 +8,7 @@
 namespace holdfast::gpt_train {
 namespace {
 
-// Skewed to small ids; padding is never drawn.
+// Skewed towards small ids; padding is never drawn.
 std::uint64_t base_token(std::uint64_t position, std::uint64_t last) {
   const std::uint64_t u = hashed(seed, 1, position) >> 40;
   std::uint64_t t = (u * u) >> 24;
@@ -16,7 +16,7 @@ std::uint64_t base_token(std::uint64_t position, std::uint64_t last) {
   return (t * last) >> 24;
 }
 
-// Odd positions mostly follow from those before them: that is what can be learnt.
+// Odd positions mostly follow from the ones before them: a model can learn that.
 int token_at(std::uint64_t position, int vocabulary) {
   const auto last = static_cast<std::uint64_t>(vocabulary - 1);
   if (position % 2 == 1 && (hashed(seed, 1, position) & 3) != 0)
@@ -96,8 +96,8 @@ std::int64_t pairs_of(const Options& options) {
   return pairs;
 }
 
-// A row has the sum of (T - k) (1 - 1/D)^k over k < T: so often are positions k apart of one
-// document.
+// A row has the sum of (T - k) (1 - 1/D)^k over k < T: the expected number of pairs k apart within
+// one document.
 double expected_pairs(const Options& options) {
   const Shape& s = options.shape;
   const double columns = s.columns, mean = s.document;

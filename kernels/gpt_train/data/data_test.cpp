@@ -20,7 +20,7 @@ double parameter(const Shape& shape, const std::string& name, std::int64_t at) {
   return NAN;
 }
 
-// As a mask would count them.
+// Counted pair by pair, as a mask would.
 std::int64_t counted_pairs(const Options& options) {
   const Shape& s = options.shape;
   const std::vector<int> segments = targets_of(s, batch_of(options, 0)).segments;

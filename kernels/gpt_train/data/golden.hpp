@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published values, found alike by a vectorised program and by one of scalar loops, in f64.
+// Published values, which a vectorised program and one of scalar loops both found, in f64.
 #pragma once
 
 #include "gpt_train/problem/options.hpp"
@@ -122,7 +122,7 @@ inline constexpr TinyUpdates tiny_updates[] = {
 inline constexpr double tiny_objectives[] = {203.54660137124702, 200.40163791304764};
 
 // Step 0 of larger shapes. Norms of the gradients of E, W_head, g_final, Wq.0, Wk.0, Wo.0, both of
-// Wf.0, Wd.0. 0: not published, of what was made in f32.
+// Wf.0, Wd.0. 0: not published, for results computed in f32.
 struct Large {
   Model model = {};
   bool documents = false;

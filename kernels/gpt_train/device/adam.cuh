@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adam on numbers in one piece, and on the rows of the embedding, which are projected.
+// Adam on contiguous numbers, and on the rows of the embedding, which are projected.
 #pragma once
 
 #include "gpt_train/device/numbers.cuh"
@@ -24,7 +24,7 @@ __device__ inline void store(Bf16* to, const Four& x) {
   *reinterpret_cast<uint2*>(to) = make_uint2(pair_of(x.of[0], x.of[1]), pair_of(x.of[2], x.of[3]));
 }
 
-// The next four parameters; moments go on.
+// The next four parameters; updates their moments.
 template <class G>
 __device__ inline Four step(const gpt::AdamRule& rule, float rate, float decay, float second,
                             const G* gradient, float* mean, float* square, const float* parameter) {
@@ -43,7 +43,7 @@ __device__ inline Four step(const gpt::AdamRule& rule, float rate, float decay, 
 
 }  // namespace adam
 
-// G: float of the head, Bf16 of matrices. count: a multiple of four.
+// G: float for the head, Bf16 for matrices. count: a multiple of four.
 template <class G>
 __global__ void adam_all(const gpt::Schedule* schedule, gpt::AdamRule rule, const G* gradient,
                          long long count, float* mean, float* square, float* parameter,
@@ -58,7 +58,7 @@ __global__ void adam_all(const gpt::Schedule* schedule, gpt::AdamRule rule, cons
   adam::store(copy + k, next);
 }
 
-// A warp per row of d; a row whose root mean square exceeds `greatest` is divided by it.
+// One warp per row of d; a row whose root mean square exceeds `greatest` is divided by it.
 __global__ void adam_rows(const gpt::Schedule* schedule, gpt::AdamRule rule, const float* gradient,
                           int rows, int d, float greatest, float* mean, float* square,
                           float* parameter, Bf16* copy) {

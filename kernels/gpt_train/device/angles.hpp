@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// By which queries and keys are rotated: cosines and sines of t base^(-j / (K / 2)), rounded from
-// f64, [T, K / 2] each.
+// The rotation of queries and keys: cosines and sines of t base^(-j / (K / 2)), rounded from f64,
+// [T, K / 2] each.
 #pragma once
 
 #include <cmath>

@@ -37,7 +37,7 @@ std::size_t TiledAttention::bytes(const Shape& shape) {
   return range_count(shape) * sizeof(SegmentRange);
 }
 
-// A ring of stages and the block's own, two tiles each; and numbers of the ring's rows.
+// A ring of stages and the block's own, two tiles each; and the numbers of the ring's rows.
 LaunchShape TiledAttention::launch(unsigned heads) const {
   constexpr std::size_t numbers = 12;  // bytes a row
   const std::size_t tile = std::size_t{2} * attention_tile * static_cast<std::size_t>(shape_.head);

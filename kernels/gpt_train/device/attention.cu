@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention in tiles of 64 queries and 64 keys, on matrix units, of which no share is ever kept:
+// Attention in tiles of 64 queries and 64 keys, on matrix units, without storing any shares:
 // forward with a running maximum and sum, backward from the logarithms of the sums. Queries and
-// keys come rotated, and the gradients leave before rotation is undone. Every sum has one order:
+// keys arrive rotated, and their gradients are those of rotated ones. Every sum has a fixed order:
 // results repeat bit for bit.
 //
 // Against the plain one (separate products, T by T scores in memory, heads repeated):
 //   no array of T by T        2 B H R T^2 bytes each of scores and shares are never written
-//   tiles that nobody sees    above the diagonal, and of other documents, are not computed
-//   three tiles under way     asynchronous copies of two further tiles behind the products
+//   hidden tiles              above the diagonal or of other documents are not computed
+//   three tiles in flight     asynchronous copies of two more tiles overlap the products
 #include "gpt_train/device/attention_mask.cuh"
 
 namespace gpt = holdfast::gpt_train;
 using holdfast::Bf16;
 
-// segments: [rows, T]; ranges: [rows, ceil(T / tile)]. A warp per tile.
+// segments: [rows, T]; ranges: [rows, ceil(T / tile)]. One warp per tile.
 __global__ void tile_segments(const int* segments, int columns, gpt::SegmentRange* ranges) {
   const int tiles = (columns + gpt::attention_tile - 1) / gpt::attention_tile;
   const int row = blockIdx.x / tiles, first = blockIdx.x % tiles * gpt::attention_tile;
@@ -31,8 +31,8 @@ __global__ void tile_segments(const int* segments, int columns, gpt::SegmentRang
   if (threadIdx.x == 0) ranges[blockIdx.x] = {low, high};
 }
 
-// o: [n, heads, head], log_sums: [B, heads, T]. A block per tile of queries, head and row of the
-// batch; the longest come first. A warp holds 16 queries.
+// o: [n, heads, head], log_sums: [B, heads, T]. One block per tile of queries, head and row of the
+// batch, the longest first. A warp holds 16 queries.
 template <int head>
 __global__ void __launch_bounds__(gpt::attention_block)
     attend(gpt::AttentionForm form, gpt::Heads<const Bf16> in, Bf16* o, float* log_sums) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention on a device without an array of T by T: forward in one launch, backward in two, and one
-// more for each new batch. Rotation is the caller's: queries and keys come rotated, the gradients
-// leave as those of rotated ones.
+// more for each new batch. The caller rotates: queries and keys arrive rotated, and their gradients
+// are those of rotated ones.
 #pragma once
 
 #include "gpt_train/device/attention_kernels.hpp"
@@ -10,7 +10,7 @@
 
 namespace holdfast::gpt_train {
 
-// The heads in rows of Da + 2 Dk numbers, queries first, then keys, then values.
+// Views of the heads in rows of Da + 2 Dk numbers: queries, then keys, then values.
 template <class T>
 Heads<T> joined_heads(const Shape& shape, T* qkv) {
   const int da = shape.query_width(), dk = shape.key_width();
@@ -19,20 +19,20 @@ Heads<T> joined_heads(const Shape& shape, T* qkv) {
 
 class TiledAttention {
  public:
-  // Throws Error{bad_input} for a head that is not 32, 64 or 128 wide, Error{device} where no
-  // matrix unit takes bf16.
+  // Throws Error{bad_input} for a head width other than 32, 64 or 128, Error{device} if no matrix
+  // unit takes bf16.
   TiledAttention(Backend& backend, const Shape& shape);
 
-  // Once for each batch, before what follows. segments: [B, T], read by each launch.
+  // To be called once per batch, before the rest. segments: [B, T], read by each launch.
   void see(const int* segments);
 
-  // o: [n, Da], log_sums: [B, heads, T]; all memory begins at multiples of 16 bytes.
+  // o: [n, Da], log_sums: [B, heads, T]; all pointers are aligned to 16 bytes.
   void forward(const Heads<const Bf16>& in, Bf16* o, float* log_sums) const;
-  // Writes all of d. whole: [B, heads, T], scratch.
+  // Overwrites all of d. whole: [B, heads, T], scratch.
   void backward(const Heads<const Bf16>& in, const Bf16* o, const float* log_sums, const Bf16* d_o,
                 float* whole, const Heads<Bf16>& d) const;
 
-  static std::size_t bytes(const Shape& shape);  // that it holds
+  static std::size_t bytes(const Shape& shape);  // held by this object
 
  private:
   unsigned tiles() const { return blocks(shape_.columns, attention_tile); }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention backward, a part of attention.cu: shares come back from the logarithms of their sums.
+// Attention backward, a part of attention.cu: recomputes shares from the logarithms of their sums.
 
-// Queries or keys whose scores a thread holds at once, by what registers are left.
+// Queries or keys whose scores a thread holds at once, limited by its registers.
 template <int head>
 constexpr int scores_at_once = head == 128 ? 16 : 32;
 
-// d.q from d_o, and for attend_back_keys whole = o . d_o of each query and head: [B, heads, T].
-// Blocks as in attend.
+// Computes d.q from d_o, and for attend_back_keys whole = o . d_o of each query and head: [B,
+// heads, T]. Blocks as in attend.
 template <int head>
 __global__ void __launch_bounds__(gpt::attention_block)
     attend_back_queries(gpt::AttentionForm form, gpt::Heads<const Bf16> in, const Bf16* o,
@@ -85,8 +85,8 @@ __global__ void __launch_bounds__(gpt::attention_block)
                       form.scale, form.scale);
 }
 
-// d.k and d.v: sums over the queries of all heads of a group, head by head. A block per tile of
-// keys, group and row of the batch; the longest come first. A warp holds 16 keys.
+// Computes d.k and d.v: sums over the queries of all heads of a group, head by head. One block per
+// tile of keys, group and row of the batch, the longest first. A warp holds 16 keys.
 template <int head>
 __global__ void __launch_bounds__(gpt::attention_block)
     attend_back_keys(gpt::AttentionForm form, gpt::Heads<const Bf16> in, const Bf16* d_o,
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(gpt::attention_block)
             }
           }
         });
-    __syncthreads();  // before the next head's tiles come
+    __syncthreads();  // before the next head's tiles are copied
   }
   const long long to = at.row * d.pitch + group * head;
   gpt::put_rows<head>(d.k + to, d.pitch, at.first, T, held, d_k, form.scale, form.scale);

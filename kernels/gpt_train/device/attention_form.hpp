@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the attention kernels are given, the same for the launcher and for device code.
+// The arguments of the attention kernels, for the launcher and for device code.
 #pragma once
 
 #include "runtime/device_code/bf16.hpp"
@@ -8,9 +8,9 @@ namespace holdfast::gpt_train {
 
 inline constexpr int attention_tile = 64;    // queries, and keys, of a tile
 inline constexpr int attention_block = 128;  // threads
-inline constexpr int attention_stages = 3;   // tiles that are under way or in use
+inline constexpr int attention_stages = 3;   // tiles in flight or in use
 
-// Queries, keys and values, or their gradients: row n of each begins n pitch behind the first, head
+// Queries, keys and values, or their gradients: row n of each begins n pitch after the first, head
 // by head. Query head h R + r reads head h of keys and values.
 template <class T>
 struct Heads {
@@ -20,8 +20,8 @@ struct Heads {
   int pitch = 0;  // a multiple of eight
 };
 
-// The range of the segments in a tile of a row: tiles whose ranges are apart have no pair that sees
-// another.
+// The range of the segments in a tile of a row: tiles with disjoint ranges have no pair that sees
+// each other.
 struct SegmentRange {
   int low = 0, high = 0;
 };

@@ -10,7 +10,7 @@ class AttentionOnGpu : public testing::TestWithParam<Sample> {};
 INSTANTIATE_TEST_SUITE_P(All, AttentionOnGpu, testing::ValuesIn(samples),
                          [](const auto& tested) { return tested.param.name; });
 
-// More tiles than stages under way, and rows that end within one.
+// More tiles than stages in flight, and rows that end within one.
 INSTANTIATE_TEST_SUITE_P(Long, AttentionOnGpu,
                          testing::Values(Sample{"documents", 2, 2, 64, 2, 1000, 300, 100},
                                          Sample{"one_document", 1, 1, 64, 1, 1024, 0, 0}),

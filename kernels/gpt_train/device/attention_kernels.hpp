@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of attention.cu as a list, for one width of a head: all that compiles anew.
+// The kernels of attention.cu as a list, for one head width; only another width is another program.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct AttentionKernels : KernelList {
 
  private:
   std::string of_head(const char* kernel) const { return text(kernel, "<", head_, ">"); }
-  int head_;  // before the kernels, which it names
+  int head_;  // must precede the kernels, whose names depend on it
 
  public:
   Listed<const int*, int, SegmentRange*> tile_segments{*this, "tile_segments", KernelKind::reduce};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a block of an attention kernel is, and whom its positions see.
+// The place of a block of an attention kernel, and which positions see each other.
 #pragma once
 
 #include "gpt_train/device/attention_stream.cuh"
@@ -8,12 +8,12 @@ namespace holdfast::gpt_train {
 
 inline constexpr float log2_of_e = 1.44269504088896341f;
 
-// Of a pair that does not see each other.
+// The score of a hidden pair: minus infinity.
 __device__ inline float hidden_score() {
   return -__int_as_float(0x7f800000);
 }
 
-// One row of the batch, seen from one head.
+// A block's place in one row of the batch, for one head.
 struct Place {
   int first;               // of the block's own tile
   long long row, numbers;  // of the row's first position, in [B, T] and in [B, heads, T]
@@ -26,8 +26,8 @@ __device__ inline Place place_of(const AttentionForm& form, int own, int head, i
           form.segments + b * form.columns, form.ranges + b * tiles};
 }
 
-// Scores of keys `key` and on, held in rows of queries: those after the query, and of another
-// segment, become none.
+// Hides scores of keys from `key` on, held in rows of queries: keys after the query, and of another
+// segment.
 template <int count>
 __device__ inline void hide_keys(float (&scores)[count][4], Held held, int first_query,
                                  int first_key, int key, const int (&own)[2],
@@ -42,7 +42,7 @@ __device__ inline void hide_keys(float (&scores)[count][4], Held held, int first
     }
 }
 
-// The same held in rows of keys: queries before the key, of another segment, and beyond the last.
+// The same, held in rows of keys: hides queries before the key, of another segment, beyond the end.
 template <int count>
 __device__ inline void hide_queries(float (&scores)[count][4], Held held, int first_key,
                                     int first_query, int query, const int (&own)[2],
@@ -58,7 +58,7 @@ __device__ inline void hide_queries(float (&scores)[count][4], Held held, int fi
     }
 }
 
-// The segments of a thread's two rows of a tile.
+// The segments of the two rows of a tile that a thread holds.
 __device__ inline void own_segments(int (&own)[2], const Place& at, Held held, int columns) {
   for (int half = 0; half < 2; ++half)
     own[half] = at.segments[min(at.first + held.row + 8 * half, columns - 1)];

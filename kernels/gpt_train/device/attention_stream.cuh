@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a block of an attention kernel goes over tiles: which of them it must see, and a ring in
-// shared memory that brings two further ones while one is used.
+// The loop of an attention kernel's block over tiles: the tiles it must see, and a ring in shared
+// memory that copies two more while one is used.
 #pragma once
 
 #include "gpt_train/device/attention_tiles.cuh"
@@ -9,14 +9,14 @@ extern __shared__ uint4 attention_memory[];
 
 namespace holdfast::gpt_train {
 
-// Of the ring: two tiles for each stage, and two of the block's own behind the last.
+// A tile of the ring: two per stage, and the block's own two after the last stage.
 template <int head>
 __device__ inline uint4* tile_of(int stage, int which) {
   return attention_memory + (2 * stage + which) * Tile<head>::words;
 }
 inline constexpr int own_stage = attention_stages;
 
-// What comes in pairs, tile by tile: keys and values, or queries and the gradient of what they get.
+// Tiles copied in pairs: keys and values, or queries and the gradient of their output.
 template <int head>
 struct TilePair {
   const Bf16 *one, *other;  // of `rows` rows each
@@ -28,8 +28,8 @@ struct TilePair {
   }
 };
 
-// What belongs to the rows of a stage: their segments and, of queries, the logarithm of the sum
-// (to base 2) and the product of o with its gradient.
+// Numbers for a row of a stage: its segment and, for queries, the logarithm of the sum (to base 2)
+// and the product of o with its gradient.
 struct RowNumbers {
   int segment;
   float log_sum, whole;
@@ -39,7 +39,7 @@ __device__ inline RowNumbers* numbers_of(int stage) {
   return reinterpret_cast<RowNumbers*>(tile_of<head>(own_stage + 1, 0)) + stage * attention_tile;
 }
 
-// The tiles before `end` that have a pair with tile `own`, in order.
+// The tiles before `end` whose range of segments overlaps that of tile `own`, in order.
 struct Walk {
   const SegmentRange* ranges;  // of this row of the batch
   int own, last, end;
@@ -57,9 +57,9 @@ __device__ inline Walk queries_of(const SegmentRange* ranges, int own, int tiles
   return {ranges, own, own - 1, tiles};
 }
 
-// Calls begin() when the block's own tiles are there, whose copies were asked for before, then
-// use(stage, tile) for each tile of the walk. fetch(stage, tile) begins to copy a tile and
-// row(tile) reads what numbers this thread brings for it, one row each.
+// Calls begin() once the block's own tiles, whose copies were started before, have arrived, then
+// use(stage, tile) for each tile of the walk. fetch(stage, tile) starts to copy a tile; row(tile)
+// reads the numbers that this thread brings for it, one row each.
 template <int head, class Fetch, class Row, class Begin, class Use>
 __device__ inline void stream(Walk walk, Fetch fetch, Row row, Begin begin, Use use) {
   constexpr int ahead = attention_stages - 1;

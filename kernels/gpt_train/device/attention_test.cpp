@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiled attention: what it computes, on the emulated device, and how it compiles.
+// Tiled attention: its results on the emulated device, and its compilation.
 #include "gpt_train/device/attention.hpp"
 
 #include <gmock/gmock.h>
@@ -28,14 +28,14 @@ TEST_P(AttentionSample, AgreesWithTheOracleRowByRow) {
   expect_attention(attended(*emulated(in.shape.head), in), in);
 }
 
-// The other order runs threads, blocks and copies the other way round.
+// The other order reverses threads, blocks and copies.
 TEST_P(AttentionSample, HasTheSameBitsInEveryOrderOfItsThreads) {
   const AttentionInput in = GetParam().input();
   expect_same_bits(attended(*emulated(in.shape.head), in),
                    attended(*emulated(in.shape.head, emulation::Order::backward), in));
 }
 
-// A number that is none poisons whatever multiplies it, be its share zero.
+// A NaN poisons everything multiplied by it, even with a share of zero.
 TEST(Attention, LooksAtNoTileThatNobodySees) {
   AttentionInput in =
       Sample{.groups = 1, .repeats = 1, .head = 32, .batch = 1, .columns = 192}.input();
@@ -101,7 +101,7 @@ TEST_P(AttentionKernelsOf, KeepsItsNumbersInRegisters) {
   const AttentionKernels kernels(*backend->compiler, GetParam());
   for (const Function& function : backend->compiler->programs().front()->functions) {
     EXPECT_EQ(function.spill_bytes, 0) << function.expression;
-    // No model has heads of 128.
+    // No model has heads of width 128.
     if (GetParam() < 128) {
       EXPECT_LE(function.registers, 240) << function.expression;
     }

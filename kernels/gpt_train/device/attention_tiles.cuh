@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of 64 rows of one head in shared memory, and a warp's products with them. A row is held in
-// chunks of eight bf16, 16 bytes, whose order depends on the row, so that eight rows of one column
-// lie in different banks.
+// Tiles of 64 rows of one head in shared memory, and a warp's products with them. A row is stored
+// in chunks of eight bf16, 16 bytes, permuted by row, so that eight rows of one column lie in
+// different banks.
 #pragma once
 
 #include "gpt_train/device/attention_form.hpp"
@@ -20,8 +20,8 @@ struct Tile {
   }
 };
 
-// Begins to copy rows first .. first + 63 of `from`, of which there are `rows`; those behind are
-// the last one again, for a mask to hide.
+// Starts to copy rows first .. first + 63 of `from`, which has `rows` rows; beyond them the last
+// one is repeated, for a mask to hide.
 template <int head>
 __device__ inline void fetch(uint4* tile, const Bf16* from, int pitch, int first, int rows) {
   constexpr int chunks = Tile<head>::chunks;
@@ -33,14 +33,14 @@ __device__ inline void fetch(uint4* tile, const Bf16* from, int pitch, int first
   }
 }
 
-// Columns 16 k and on of this warp's 16 rows of a tile as a left operand.
+// Columns from 16 k on of this warp's 16 rows of a tile as a left operand.
 template <int head>
 __device__ inline void take_rows(unsigned (&part)[4], const uint4* tile, int k) {
   const int lane = threadIdx.x % 32, row = threadIdx.x / 32 * 16 + lane % 16;
   load_matrices(part, tile + Tile<head>::place(row, 2 * k + lane / 16));
 }
 
-// This warp's rows of a tile: in registers where there is room, else read again for each product.
+// This warp's rows of a tile: in registers if they fit, else read again for each product.
 template <int head, bool in_registers = true>
 struct Rows {
   unsigned part[head / 16][4];
@@ -81,7 +81,7 @@ __device__ inline void add_scores(float (&sums)[count][4], const Rows<head, in_r
   }
 }
 
-// sums += shares tile, where the shares are 16 by 16 and the tile's rows those from `first` on.
+// sums += shares tile, with shares of 16 by 16 and the tile's rows from `first` on.
 template <int head>
 __device__ inline void add_rows(float (&sums)[head / 8][4], const unsigned (&shares)[4],
                                 const uint4* tile, int first) {
@@ -95,7 +95,7 @@ __device__ inline void add_rows(float (&sums)[head / 8][4], const unsigned (&sha
   }
 }
 
-// Two tiles of sums beside each other, 16 by 16, as a left operand.
+// Two adjacent tiles of sums, 16 by 16, as a left operand.
 __device__ inline void as_operand(unsigned (&part)[4], const float (&left)[4],
                                   const float (&right)[4]) {
   part[0] = pack_bf16(left[0], left[1]);
@@ -104,13 +104,13 @@ __device__ inline void as_operand(unsigned (&part)[4], const float (&left)[4],
   part[3] = pack_bf16(right[2], right[3]);
 }
 
-// Of a warp's 16 rows this thread holds, in sums of eight columns each: rows `row` and row + 8,
-// columns `column` and the next.
+// The part of a warp's 16 rows that a thread holds, in sums of eight columns each: rows `row` and
+// row + 8, columns `column` and the next.
 struct Held {
   int row = threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4, column = threadIdx.x % 4 * 2;
 };
 
-// Writes factor times the sums of rows first + held.row and eight further, of those below `rows`.
+// Writes factor times the sums to rows first + held.row and eight further, if below `rows`.
 template <int head>
 __device__ inline void put_rows(Bf16* to, int pitch, int first, int rows, Held held,
                                 const float (&sums)[head / 8][4], float upper, float lower) {
@@ -127,7 +127,7 @@ __device__ inline void put_rows(Bf16* to, int pitch, int first, int rows, Held h
   }
 }
 
-// The sum, or the highest, of what the four threads of a row hold.
+// The sum, or the maximum, over the four threads of a row.
 __device__ inline float sum_of_row(float x) {
   x += __shfl_xor_sync(0xffffffffu, x, 1);
   return x + __shfl_xor_sync(0xffffffffu, x, 2);
@@ -137,12 +137,12 @@ __device__ inline float highest_of_row(float x) {
   return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
 }
 
-// The mask: a query looks back at keys of its own segment.
+// The mask: a query sees itself and earlier keys of its own segment.
 __device__ inline bool sees(int query, int query_segment, int key, int key_segment) {
   return key <= query && key_segment == query_segment;
 }
 
-// The same of whole tiles, by the ranges of their segments.
+// Whether no pair of two tiles is seen, by the ranges of their segments.
 __device__ inline bool apart(SegmentRange a, SegmentRange b) {
   return a.high < b.low || b.high < a.low;
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model does between its products on the way back.
+// A model's operations between its products, on the way back.
 //
-// On an H200, of 2048 rows of 1024, a norm took 37.3 us in blocks of 32 rows, one on its way: 12 %
-// of a pass of llama3-150m. Of 8 rows and four 9 us were predicted, and 2 more of sum_rows. It
-// takes 9.0, sum_rows 3.0 for 1.4, a pass 5.25 ms for 5.67. More rows were not measured; of 16384
-// sum_rows has 2048 parts.
+// On an H200, for 2048 rows of 1024, a norm took 37.3 us with blocks of 32 rows and one row in
+// flight: 12 % of a pass of llama3-150m. For 8 rows and four in flight 9 us were predicted, and 2
+// more for sum_rows. It takes 9.0, sum_rows 3.0 after 1.4, a pass 5.25 ms after 5.67. More rows
+// were not measured; for 16384 sum_rows has 2048 parts.
 #pragma once
 
 #include "gpt_train/device/numbers.cuh"
 
-// From up | gate and the gradient of h: theirs, and h again for the product that needs it.
+// From up | gate and the gradient of h: their gradients, and h again for the product that needs it.
 __global__ void gated_backward(const Bf16* both, const Bf16* dh, long long rows, int inner,
                                Bf16* d_both, Bf16* h) {
   const long long k = 8 * thread_of_grid();
@@ -28,9 +28,9 @@ __global__ void gated_backward(const Bf16* both, const Bf16* dh, long long rows,
   store8(h + k, product);
 }
 
-// dx = r (w - xh mean(w xh)), w = dy g, xh = x r, added to what dx holds where `adds`; y = xh g
-// again, unless it is null; partial [blocks, d]: sums over the block's rows of dy xh. Four rows are
-// on their way at a time.
+// dx = r (w - xh mean(w xh)), w = dy g, xh = x r, added to dx if `adds`; y = xh g again, unless it
+// is null; partial [blocks, d]: sums over the block's rows of dy xh. Four rows are in flight at a
+// time.
 __global__ void norm_backward(const Bf16* x, const Bf16* g, const float* inverse, const Bf16* dy,
                               int rows, int d, int adds, Bf16* dx, Bf16* y, float* partial) {
   constexpr int together = 4;
@@ -85,7 +85,7 @@ __global__ void norm_backward(const Bf16* x, const Bf16* g, const float* inverse
   }
 }
 
-// dg = sums over the rows of partial [parts, d]; a block of [tile_rows, tile_edge] threads has
+// dg = sums over the rows of partial [parts, d]; a block of [tile_rows, tile_edge] threads sums
 // tile_edge columns.
 __global__ void sum_rows(const float* partial, int parts, int d, float* dg) {
   __shared__ float sums[gpt::tile_rows][gpt::tile_edge];
@@ -102,8 +102,8 @@ __global__ void sum_rows(const float* partial, int parts, int d, float* dg) {
   dg[column] = sum;
 }
 
-// dE[t] = sum of dx over the positions with token t, in their order. A warp begins at each position
-// of `order` and has 64 columns; it goes on if a run begins there.
+// dE[t] = sum of dx over the positions with token t, in their order. One warp per position of
+// `order` and 64 columns; it goes on if a run of equal tokens begins there.
 __global__ void embed_backward(gpt::Inputs in, const Bf16* dx, int d, float* de) {
   const int begin = static_cast<int>(thread_of_grid() / 32);
   const int lane = static_cast<int>(threadIdx.x % 32);

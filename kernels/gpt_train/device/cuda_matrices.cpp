@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Newton-Schulz by itself on a device: the launches of an update, of one timescale whose moment is
+// Isolated Newton-Schulz on a device: the launches of an update with one timescale whose moment is
 // the gradient.
 #include <numeric>
 #include <vector>
@@ -45,7 +45,7 @@ class DeviceMatrices final : public Computation {
                what.columns},
               nullptr, given_.data());
     device_.fill_zero(moments_.data(), moments_.bytes());
-    step();  // products are planned by their first call
+    step();  // the first call plans the products
   }
 
   void step() override {

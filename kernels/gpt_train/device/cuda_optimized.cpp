@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimized variant on a device, in bf16. Against the reference: joined products, no array of
-// T by T, logits 2048 rows at a time, one launch for each rule of an optimiser, matrices of one
-// shape made orthogonal together; a step is one graph that is captured once.
+// The optimized variant on a device, in bf16. Against the reference: joined products, no array of T
+// by T, logits 2048 rows at a time, one launch per rule of an optimiser, matrices of one shape
+// orthogonalised together; a step is one graph, captured once.
 #include "gpt_train/device/device_steps.hpp"
 #include "gpt_train/device/model.hpp"
 #include "gpt_train/variants.hpp"
@@ -13,7 +13,7 @@ class FusedSteps final : public DeviceSteps<DeviceModel> {
  public:
   FusedSteps(Backend& backend, const Problem& problem) : DeviceSteps(backend, problem) {
     start_again(0);
-    enqueue();  // products are planned by their first call
+    enqueue();  // the first call plans the products
     if (problem_.options.launch == Launch::graph) graph_ = device_.capture([&] { enqueue(); });
     start_again(0);
   }

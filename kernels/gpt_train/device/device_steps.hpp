@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The units of work on a device in terms of a model's stages, and their results: what both variants
-// share.
+// The units of work on a device in terms of a model's stages, and their results: shared by both
+// variants.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@
 
 namespace holdfast::gpt_train {
 
-// A Model is made of (backend, problem, feed) and has the stages that are called here.
+// A Model is constructed from (backend, problem, feed) and has the stages that are called here.
 template <class Model>
 class DeviceSteps : public Computation {
  public:
-  // Input number s is the batch of step s, for units that do not train.
+  // Input s is the batch of step s, for units that do not train.
   void start_again(int input) override {
     step_ = 0;
     feed_.forget();
@@ -29,7 +29,7 @@ class DeviceSteps : public Computation {
 
   std::vector<double> result() override {
     device_.synchronize();
-    if (!device_.executes()) return {};  // a gigabyte of zeros tells nothing
+    if (!device_.executes()) return {};  // a gigabyte of zeros carries no information
     feed_.check_losses();
     std::vector<double> told;
     if (problem_.trains()) told.push_back(double(step_));
@@ -81,7 +81,7 @@ class DeviceSteps : public Computation {
   std::int64_t step_ = 0;
 
  private:
-  // All but the first batch of a training.
+  // Prepares everything but the first batch of a training.
   void prepare(int input) {
     model_.draw();
     if (problem_.unit == Unit::update) return;

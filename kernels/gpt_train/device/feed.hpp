@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes to and fro in a step: a batch with its schedule, in one upload of 12 n + 64 bytes, and
-// the loss, in one download of 16. Nobody waits: two slots take turns, and a slot is written anew
-// when the step that read it is over.
+// The transfers of a step: a batch with its schedule, in one upload of 12 n + 64 bytes, and the
+// loss, in one download of 16. Neither is waited for: two slots alternate, and a slot is rewritten
+// once the step that read it is over.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace holdfast::gpt_train {
 
-// Positions by their tokens, those of one token in their order.
+// Positions sorted by token, stably.
 inline void sort_by_token(std::span<const int> tokens, int vocabulary, std::span<int> order) {
   std::vector<int> next(vocabulary + 1);
   for (const int token : tokens) ++next[token + 1];
@@ -77,14 +77,14 @@ class Feed {
   }
   double* sums() const { return sums_.data(); }
 
-  // The batch of a step, and the rates of its update. An earlier step's loss is looked at as soon
-  // as that step is over, at the latest when its slot is needed again.
+  // Sends the batch of a step and the rates of its update. An earlier step's loss is checked as
+  // soon as that step is over, at the latest when its slot is needed again.
   void send(std::int64_t step) {
     if (const Slot& before = slot_of(step + 1); before.tells && device_.reached(*before.over))
       refuse_no_number(before);
     const bool ahead = worker_ && worker_->runs();
-    // Once the batch before has arrived, which it does when the step before that one is over, the
-    // worker may write the next one there.
+    // Once the previous batch has arrived, which happens when the step before it is over, the
+    // worker may write the next batch to that step's slot.
     if (ahead && sent_ && step > 0) {
       device_.keep_pace(*sent_->arrived);
       worker_->give_back(step - 1);
@@ -98,9 +98,9 @@ class Feed {
     upload(slot, bytes(n_));
     device_.record(*slot.arrived, Lane::main);
   }
-  // The rates alone.
+  // Sends the rates only.
   void send_rates(std::int64_t step) { upload(free_slot(step), sizeof(Schedule)); }
-  // Downloads the loss of the step that was sent last, once all of it is on its way.
+  // Downloads the loss of the step that was sent last, once the whole step is enqueued.
   void fetch_loss() {
     device_.download_later(sent_->loss->data(), sums_.data(), loss_bytes, Lane::main);
     sent_->tells = true;
@@ -110,28 +110,28 @@ class Feed {
   struct Loss {
     double mean = 0, deviation = 0, objective = 0;
   };
-  // The loss of the step that was sent last, once the device has done it.
+  // The loss of the step that was sent last, after the device has finished it.
   Loss newest_loss() const {
     const std::vector<double> told = sums_.to_host();
     return {told[0], told[1], told[0] * std::sqrt(double(sent_->count))};
   }
-  // Looks at the losses that nobody has seen, the earlier step's first; once the device has done
-  // all that was sent.
+  // Checks the losses that have not been checked, the earlier step's first; after the device has
+  // finished everything sent.
   void check_losses() {
     if (!sent_) return;
     refuse_no_number(slot_of(sent_->step + 1));
     refuse_no_number(*sent_);
   }
-  // From here on steps are counted anew, and the loss of what ran before concerns nobody.
+  // Restarts the count of steps; losses of earlier steps are no longer checked.
   void forget() {
     if (worker_) worker_->halt();
     for (Slot& slot : slots_) slot.tells = false;
   }
-  // The next step is the first, and its batch may be made.
+  // The next step is the first, and its batch may be made now.
   void begin() {
     checksum_ = 0;
     if (!worker_) return;
-    device_.synchronize();  // what was sent from the slots has arrived
+    device_.synchronize();  // everything sent from the slots has arrived
     worker_->begin(0);
   }
 
@@ -148,7 +148,7 @@ class Feed {
     std::unique_ptr<LaneEvent> over = {}, arrived = {};
     std::int64_t step = 0, count = 1;
     std::uint64_t checksum = 0;
-    bool tells = false;  // whether a loss is on its way into it
+    bool tells = false;  // whether a loss is being copied to it
   };
   void prepare(Slot& slot, std::int64_t step) const {
     auto* const ints = reinterpret_cast<int*>(slot.batch->data() + sizeof(Schedule));
@@ -189,7 +189,7 @@ class Feed {
   Buffer<double> sums_;
   std::array<Slot, 2> slots_ = {};
   Slot* sent_ = nullptr;
-  std::uint64_t checksum_ = 0;                // of all steps so far
+  std::uint64_t checksum_ = 0;                // over all steps so far
   std::unique_ptr<FetchWorker> worker_ = {};  // last: it writes slots
 };
 

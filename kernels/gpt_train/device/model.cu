@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model does between its products, forward. Residual sums are made by the products; sizes
-// are arguments, so that no shape is another program.
+// A model's operations between its products, forward. The products add the residual sums; sizes are
+// arguments, so that all shapes share one program.
 //
 // Against the plain formulation (a kernel for each written operation):
-//   gathering and first norm are one pass, a norm and its inverse root one
-//   rotation in place in the rows of q | k | v, no permutation of heads
-//   the gated unit in one pass over up | gate
+//   gathering and first norm are one pass, a norm and its inverse root are one
+//   rotation is in place in the rows of q | k | v, without permuting heads
+//   the gated unit is one pass over up | gate
 //   a row of logits is read once: cap, logarithm of the sum, loss and gradient from shared memory
 #include "gpt_train/data/hash.hpp"
 #include "gpt_train/device/numbers.cuh"
@@ -13,7 +13,7 @@
 #include "gpt_train/device/backward.cuh"
 #include "gpt_train/device/classifier.cuh"
 
-// f32, of which bf16 is the rounding; either may be absent.
+// f32, and bf16 rounded from it; either may be null.
 __global__ void draw(gpt::Drawing what, float* wide, Bf16* narrow) {
   const long long count = what.rows * what.columns;
   const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
@@ -27,7 +27,7 @@ __global__ void draw(gpt::Drawing what, float* wide, Bf16* narrow) {
   }
 }
 
-// x = E[tok] without the table: [n, width].
+// x = E[tok], drawn without the table: [n, width].
 __global__ void draw_stream(gpt::Inputs in, gpt::Drawing what, Bf16* x) {
   const long long k = thread_of_grid();
   if (k >= static_cast<long long>(in.count) * what.columns) return;
@@ -36,13 +36,13 @@ __global__ void draw_stream(gpt::Inputs in, gpt::Drawing what, Bf16* x) {
   x[k] = narrowed(static_cast<float>(gpt::near_normal(what.stream, index) * what.sigma));
 }
 
-// Segments [n]: -1 of padding, else the document.
+// Segments [n]: -1 for padding, else the document.
 __global__ void segment(gpt::Inputs in, int* segments) {
   const long long k = thread_of_grid();
   if (k < in.count) segments[k] = in.tokens[k] == in.padding ? -1 : in.documents[k];
 }
 
-// A warp per row: y = x r g, r kept.
+// One warp per row: y = x r g; stores r.
 __device__ inline void norm_row(const Bf16* x, const Bf16* g, int d, float epsilon, Bf16* y,
                                 float* inverse) {
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -80,7 +80,7 @@ __global__ void embed(gpt::Inputs in, const Bf16* e, const Bf16* g, int d, float
   norm_row(from, g, d, epsilon, y + row * d, inverse + row);
 }
 
-// A block per row of q | k | v. What is not rotated follows where the places differ.
+// One block per row of q | k | v. Values, which are not rotated, are copied if `from` is not `to`.
 __global__ void rotate(gpt::Rotation form, const Bf16* cosines, const Bf16* sines, const Bf16* from,
                        Bf16* to) {
   const long long row = blockIdx.x;
@@ -119,7 +119,7 @@ __global__ void gated(const Bf16* both, long long rows, int inner, Bf16* h) {
   store8(h + k, u);
 }
 
-// Of the losses l: mean, deviation; one block.
+// Mean and deviation of the losses l; one block.
 __global__ void sum_losses(gpt::Inputs in, const float* losses, double* told) {
   const double count = in.schedule->count;
   double sum = 0;

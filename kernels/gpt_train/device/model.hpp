@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model's stages on a device, fused as on the host: products joined, attention in tiles, the
+// The model's stages on a device, fused as on the host: joined products, tiled attention, the
 // classifier in chunks of rows. Nothing here waits for the device.
 #pragma once
 
@@ -42,14 +42,13 @@ class DeviceModel {
                       memory_.logits.data());
   }
 
-  // As before the first step, but for the batch.
+  // Restores the state before the first step, except for the batch.
   void draw() {
     tensors_.draw(kernels_, problem_.options.start);
     if (update_) update_->clear();
     if (problem_.unit == Unit::update) tensors_.draw_gradients(kernels_);
   }
-  // The stream of isolated stages, with a batch in place: x = E[tok], and for attention q, k and v
-  // of it.
+  // The stream of isolated stages, given a batch: x = E[tok], and for attention its q, k and v.
   void draw_stream() {
     const Tensor e = tensors_of(s_).front();
     const bool bench = problem_.options.start == Start::bench;
@@ -134,8 +133,8 @@ class DeviceModel {
                          at(places_.d_o), at(places_.whole), at(places_.d_qkv));
   }
 
-  // Norm, logits, losses and, of all but a forward pass, the gradients of y and of the matrix,
-  // while a chunk's logits are there.
+  // Norm, logits, losses and, except in a forward pass, the gradients of y and of the matrix while
+  // a chunk's logits are held.
   void head() {
     const int d = s_.width, v = s_.vocabulary;
     const bool back = problem_.head_passes_back();
@@ -170,7 +169,7 @@ class DeviceModel {
     kernels_.embed_backward(shape, in_, at(places_.dx), d, de);
   }
 
-  // Bytes so far that were read and written to lie elsewhere, and not to compute.
+  // Bytes read and written so far only to change a layout, not to compute.
   std::int64_t layout_bytes() const { return layout_bytes_; }
 
   void update() { (*update_)(products_.blas(), in_.schedule); }
@@ -200,7 +199,7 @@ class DeviceModel {
     kernels_.normalise(row_shape(n_), x, tensors_.copy(kind, l), static_cast<int>(n_), s_.width,
                        epsilon, at(places_.y), inverse);
   }
-  // The way back of a norm, from dy: added to dx or written there; y anew unless it is null.
+  // The backward pass of a norm, from dy: added to dx or written there; y again unless it is null.
   void norm_backward(const Bf16* x, Kind kind, int l, const float* inverse, bool adds, Bf16* y) {
     const auto parts = static_cast<unsigned>(back_parts(n_));
     kernels_.norm_backward({.grid = {parts}, .block = {norm_threads}}, x, tensors_.copy(kind, l),

@@ -37,7 +37,7 @@ struct ModelKernels : KernelList {
                                                           KernelKind::scatter};
 };
 
-// The shapes of kernels that have a row for each warp, and of those that go over numbers.
+// Launch shapes of kernels with one row per warp, and of those that visit contiguous numbers.
 inline LaunchShape row_shape(std::int64_t rows) {
   return {.grid = {blocks(rows, row_block / 32)}, .block = {row_block}};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model holds on a device besides its tensors, and what of it is a result.
+// A model's memory on a device besides its tensors, and which of it is a result.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class ModelMemory {
     return at(places.inverses) + 2 * held_layers(problem_) * s_.tokens();
   }
 
-  // Appends a unit's result, but for gradients of tensors.
+  // Appends a unit's result, except for gradients of tensors.
   void tell(std::vector<double>& to) const {
     if (problem_.unit == Unit::forward)
       for (const float loss : losses.to_host()) to.push_back(loss);

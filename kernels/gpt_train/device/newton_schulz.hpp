@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Newton-Schulz of matrices of one shape, of all timescales at once: 18 launches, of which 15 are
+// Newton-Schulz for matrices of one shape and all timescales at once: 18 launches, 15 of them
 // products.
 #pragma once
 
@@ -13,17 +13,17 @@
 
 namespace holdfast::gpt_train {
 
-// What a group's matrices are made of: a gradient and moments, which go on.
+// The inputs of a group's matrices: a gradient and moments, which are updated.
 struct Moving {
   const Schedule* schedule = nullptr;
   Timescales scales = {};
   const Member* members = nullptr;
   const Bf16* gradients = nullptr;
   float* moments = nullptr;       // timescale by timescale
-  std::int64_t moment_count = 0;  // of one timescale
+  std::int64_t moment_count = 0;  // per timescale
 };
 
-// Where Newton-Schulz has room: `memory` of its own, and that of logits for what lies there.
+// The room for Newton-Schulz: `memory` of its own, and the logits' memory for what is placed there.
 struct NewtonSchulzRoom {
   NewtonSchulz places;
   std::byte* memory = nullptr;
@@ -36,14 +36,14 @@ struct NewtonSchulzRoom {
   Bf16* gram() const { return places.gram_apart ? logits : at(places.gram); }
 };
 
-// A block for each square of a member.
+// One block per square of a member.
 inline LaunchShape square_shape(const MatrixGroup& group) {
   return {
       .grid = {static_cast<unsigned>(group.tiles()), static_cast<unsigned>(group.members.size())},
       .block = {tile_edge, tile_rows}};
 }
 
-// A = x x^T, F = c A A + b A, x = F x + a x: three products, D apart from C.
+// A = x x^T, F = c A A + b A, x = F x + a x: three products, with D separate from C.
 inline const Bf16* iterate(Blas& blas, const MatrixGroup& group, int batch,
                            const NewtonSchulzRoom& room) {
   const auto [a, b, c] = newton_schulz;
@@ -62,7 +62,8 @@ inline const Bf16* iterate(Blas& blas, const MatrixGroup& group, int batch,
   return x;
 }
 
-// Returns where they are, [timescales, members, m, q], what has more rows than columns turned.
+// Returns the results, [timescales, members, m, q]; matrices with more rows than columns
+// transposed.
 inline const Bf16* make_orthogonal(const OptimizerKernels& kernels, Blas& blas,
                                    const MatrixGroup& group, const NewtonSchulzRoom& room,
                                    const Moving& moving) {

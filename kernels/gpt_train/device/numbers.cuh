@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight bf16 at a time, and sums over warps and blocks in one order.
+// Eight bf16 at a time, and sums over warps and blocks in a fixed order.
 #pragma once
 
 #include "gpt_train/device/arguments.hpp"
@@ -31,7 +31,7 @@ __device__ inline uint4 packed(const Eight& x) {
   return make_uint4(pair_of(x.of[0], x.of[1]), pair_of(x.of[2], x.of[3]), pair_of(x.of[4], x.of[5]),
                     pair_of(x.of[6], x.of[7]));
 }
-// Both at a multiple of 16 bytes.
+// Both are aligned to 16 bytes.
 __device__ inline Eight load8(const Bf16* from) {
   return opened(*reinterpret_cast<const uint4*>(from));
 }
@@ -39,7 +39,7 @@ __device__ inline void store8(Bf16* to, const Eight& x) {
   *reinterpret_cast<uint4*>(to) = packed(x);
 }
 
-// In every lane.
+// The sum, in every lane.
 template <class T>
 __device__ inline T warp_sum(T own) {
 #pragma unroll
@@ -47,7 +47,7 @@ __device__ inline T warp_sum(T own) {
   return own;
 }
 
-// Of a block of `threads` along x, in every thread; it may be called again at once.
+// The sum over a block of `threads` along x, in every thread; may be called again at once.
 template <int threads, class T>
 __device__ inline T block_sum(T own) {
   __shared__ T sums[threads / 32];

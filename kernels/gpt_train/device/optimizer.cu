@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One optimiser's update. Tensors of one rule lie in one piece, so that each rule is one launch;
-// what is written last is the copy that the model reads.
+// One optimiser's update. Tensors of one rule are contiguous, so that each rule is one launch; the
+// last write is the copy that the model reads.
 //
 // Against the plain formulation (a kernel for each operation on each tensor): 30 bytes a parameter
 // of traffic instead of 86, and launches that do not grow with layers.
 #include "gpt_train/device/adam.cuh"
 #include "gpt_train/device/orthogonal.cuh"
 
-// Lion over [count] numbers: the sign is of what the moment will not remember.
+// Lion over [count] numbers: moves each by the sign of its new moment.
 __global__ void lion(const gpt::Schedule* schedule, gpt::LionRule rule, const float* gradient,
                      int count, float* moment, float* parameter, Bf16* copy) {
   const int k = static_cast<int>(thread_of_grid());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moments on the emulated device through two updates whose gradients differ: those of an update by
-// itself do not, and then neither Lion's signs nor what is made orthogonal tell of a moment.
+// Moments on the emulated device through two updates with different gradients: isolated updates
+// have equal ones, and then neither Lion's signs nor orthogonalised matrices show an error in a
+// moment.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +17,7 @@
 namespace holdfast::gpt_train {
 namespace {
 
-// Nearly normal numbers that bf16 can hold.
+// Nearly normal numbers that are exact in bf16.
 std::vector<float> numbers(std::uint64_t stream, std::size_t count) {
   std::vector<float> all;
   for (std::size_t k = 0; k < count; ++k)
@@ -51,7 +52,7 @@ TEST(GptOptimizer, LionsMomentGoesOnBehindItsSignAndTheModelReadsWhatHasMoved) {
   }
 }
 
-// Two matrices of one form, one of them standing and turned, the other in rows with gaps.
+// Two matrices of one shape, one of them transposed, the other in rows with gaps.
 TEST(GptOptimizer, MuonsMomentsGoOnAndWhatIsMadeOrthogonalLooksAhead) {
   constexpr int m = 24, q = 40, pitch = 100, tiles = 2, scales = 3;
   const std::vector<Member> members = {

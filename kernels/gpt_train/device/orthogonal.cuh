@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Muon's moments, what is made orthogonal of them, and the update by what has become of it. Of all
-// matrices of one shape and all timescales at once; what has more rows than columns is turned. A
-// block of [tile_rows, tile_edge] threads has a square of tile_edge.
+// Muon's moments, the matrices orthogonalised from them, and the update by the result. For all
+// matrices of one shape and all timescales at once; matrices with more rows than columns are
+// transposed. A block of [tile_rows, tile_edge] threads has a square of tile_edge.
 #pragma once
 
 #include "gpt_train/device/numbers.cuh"
@@ -19,7 +19,7 @@ __device__ inline Square square_of(const gpt::Member& member) {
   return {tile / across * edge, tile % across * edge};
 }
 
-// Where x of a timescale begins: [scales, members, rows x columns].
+// The beginning of x for a timescale: [scales, members, rows x columns].
 __device__ inline long long place_of(const gpt::Member& member, int scale, int members) {
   return (static_cast<long long>(scale) * members + blockIdx.y) * member.rows * member.columns;
 }
@@ -74,7 +74,7 @@ __global__ void go_on(const gpt::Schedule* schedule, gpt::Timescales scales, con
   }
 }
 
-// A block for each matrix: 1 / (norm + epsilon).
+// One block per matrix: 1 / (norm + epsilon).
 __global__ void invert_norms(const float* squares, int tiles, float epsilon, float* inverse) {
   float sum = 0;
   for (int k = static_cast<int>(threadIdx.x); k < tiles; k += gpt::sum_threads)

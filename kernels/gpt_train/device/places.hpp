@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a model's activations and scratch lie, in one piece of memory that an update uses again;
-// and that of an update. For the program and for the formula of what is held.
+// The layout of a model's activations and scratch in one piece of memory, which an update reuses,
+// and that of an update. For the program and for the memory formula.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace holdfast::gpt_train {
 
-inline constexpr std::int64_t logit_rows = 2048;  // that are held at once
+inline constexpr std::int64_t logit_rows = 2048;  // held at once
 
 inline std::size_t logit_bytes(const Problem& p) {
   const Shape& s = p.options.shape;
@@ -28,7 +28,7 @@ inline std::size_t logit_bytes(const Problem& p) {
 inline std::int64_t held_layers(const Problem& p) {
   return p.passes_back() ? p.options.shape.layers : runs_layers(p) ? 1 : 0;
 }
-// Partial sums of a norm's gradient: the reference's, and the model's.
+// Numbers of partial sums for a norm's gradient: the reference's, and the model's.
 inline std::int64_t norm_parts(std::int64_t n) {
   return (n + norm_rows - 1) / norm_rows;
 }
@@ -36,8 +36,8 @@ inline std::int64_t back_parts(std::int64_t n) {
   return (n + back_rows - 1) / back_rows;
 }
 
-// What a unit does not need has no numbers. Layer after layer: the stream before and between, q, k
-// and v rotated, o, the logarithms of sums, up | gate, inverse norms; then what all share.
+// A part that the unit does not need is empty. Layer after layer: the stream before and between, q,
+// k and v rotated, o, the logarithms of sums, up | gate, inverse norms; then the shared parts.
 struct Activations {
   Part<Bf16> x, x1, qkv, o, both;
   Part<float> log_sums, inverses;
@@ -60,7 +60,7 @@ struct Activations {
     const bool attention_back = attention_goes_back(p);
     x = narrow(true, (layers ? held + 1 : p.has_attention() || p.unit == Unit::lm_head) * n * d);
     x1 = narrow(layers, held * n * d);
-    // The inputs of attention alone stay as they are: what is rotated lies behind them.
+    // Isolated attention keeps its inputs: rotated ones are written behind them.
     qkv = narrow(true, (p.has_attention() ? 2 : held) * n * wide);
     o = narrow(true, attentions * n * s.query_width());
     log_sums = exact(true, attentions * n * s.heads());
@@ -86,8 +86,8 @@ T* place_in(std::byte* memory, Part<T> part) {
   return reinterpret_cast<T*>(memory + part.offset);
 }
 
-// What a layer keeps. Where nothing goes back all layers share one slot, and the stream changes
-// between two places.
+// The results kept per layer. If nothing goes back, all layers share one slot, and the stream
+// alternates between two places.
 struct LayerSlot {
   Bf16 *x, *next, *x1, *qkv, *o, *both;
   float *log_sums, *r1, *r2;
@@ -115,12 +115,12 @@ inline Bf16* last_stream(std::byte* memory, const Activations& places, const Pro
   return place_in(memory, places.x) + place * s.tokens() * s.width;
 }
 
-// Matrices of one shape, least and greatest side, which are made orthogonal together.
+// Matrices of one shape, with smaller side m and greater side q, that are orthogonalised together.
 struct MatrixGroup {
   int m = 0, q = 0;
   std::vector<std::size_t> members = {};  // indices of tensors
   std::int64_t each() const { return std::int64_t{m} * q; }
-  int tiles() const {  // of one member, however it lies: both sides are cut alike
+  int tiles() const {  // of one member, transposed or not: both sides are tiled alike
     return (m + tile_edge - 1) / tile_edge * ((q + tile_edge - 1) / tile_edge);
   }
 };
@@ -139,8 +139,8 @@ inline std::vector<MatrixGroup> matrix_groups(const std::vector<Tensor>& tensors
   return all;
 }
 
-// What Newton-Schulz holds for a group and all timescales. Squares of matrices that have room where
-// logits were, an update lays there.
+// The memory of Newton-Schulz for a group and all timescales. Squares that fit in the logits'
+// memory are placed there by an update.
 struct NewtonSchulz {
   Part<Bf16> x, next, gram, factor;
   Part<float> squares, inverse;

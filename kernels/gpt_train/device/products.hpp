@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model's products in bf16, of dense rows.
+// A model's products in bf16, with dense rows.
 #pragma once
 
 #include "gpt_train/problem/dense.hpp"
@@ -22,7 +22,7 @@ class Products {
   void by_transposed(std::int64_t m, int n, int k, const Bf16* a, const Bf16* b, Bf16* d) {
     blas_(dense(Precision::bf16, m, n, k, false, true), a, b, d);
   }
-  // a^T b; for f32 added to what is there where `adds`.
+  // a^T b; in f32 added to the output if `adds`.
   void transposed(int m, int n, std::int64_t k, const Bf16* a, const Bf16* b, Bf16* d) {
     blas_(dense(Precision::bf16, m, n, k, true), a, b, d);
   }

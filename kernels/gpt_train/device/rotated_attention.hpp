@@ -17,7 +17,7 @@ class RotatedAttention {
 
   void see(const int* segments) { attention_.see(segments); }
 
-  // What is rotated is left in `rotated`, which may be where it came from.
+  // Leaves the rotated values in `rotated`, which may be the input.
   void forward(const Bf16* qkv, Bf16* rotated, Bf16* o, float* log_sums) const {
     turn(qkv, rotated, 1);
     attention_.forward(joined_heads<const Bf16>(shape_, rotated), o, log_sums);

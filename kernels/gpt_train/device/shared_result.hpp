@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a result that lies in memory which stages share, brought back from a device.
+// The part of a result in memory that stages share, copied back from a device.
 #pragma once
 
 #include <cstdint>

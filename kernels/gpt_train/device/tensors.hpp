@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model's tensors on a device, made there: the copy in bf16 that products read, the master in f32
-// that an optimiser moves, gradients. Each is one piece: first the tensors whose gradients are f32
-// (E, W_head, norms), then the matrices, joined as the optimized products are or apart.
+// A model's tensors on a device, generated there: the copy in bf16 that products read, the master
+// in f32 that an optimiser updates, and gradients. Each is one piece: first the tensors with f32
+// gradients (E, W_head, norms), then the matrices, joined as in the optimized products or apart.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class DeviceTensors {
   struct Holds {
     bool copy = true, master = false, gradients = false;
   };
-  // Numbers of one rule, from the beginning of their sort: f32 gradients or matrices.
+  // The numbers of one rule, counted from the start of their sort: f32 gradients or matrices.
   struct Range {
     std::int64_t offset = 0, count = 0;
   };
@@ -54,7 +54,7 @@ class DeviceTensors {
     return matrix_gradients_->data() + places_[at(kind, layer)].offset;
   }
 
-  // An optimiser's numbers, all of one sort.
+  // An optimiser's numbers of one sort.
   float* masters(bool of_matrices) const { return master_->data() + (of_matrices ? others_ : 0); }
   Bf16* copies(bool of_matrices) const { return copy_->data() + (of_matrices ? others_ : 0); }
   const float* gradients() const { return gradients_->data(); }
@@ -68,14 +68,14 @@ class DeviceTensors {
     }
     return range;
   }
-  // body(tensor, its first number among matrices, row pitch)
+  // Calls body(tensor, its first number among matrices, row pitch).
   template <class Body>
   void each_matrix(const Body& body) const {
     for (std::size_t k = 0; k < tensors_.size(); ++k)
       if (tensors_[k].role == Role::matrix) body(tensors_[k], places_[k].offset, places_[k].pitch);
   }
 
-  // Where they lie apart: body(tensor, parameters, their copy, gradient in f32 or in bf16).
+  // For tensors apart: calls body(tensor, parameters, their copy, gradient in f32 or in bf16).
   template <class Body>
   void each(const Body& body) const {
     for (std::size_t k = 0; k < tensors_.size(); ++k) {
@@ -95,7 +95,7 @@ class DeviceTensors {
           master_ ? master_->data() + whole(k) : nullptr, copy_->data() + whole(k));
     }
   }
-  // The gradients of an isolated update.
+  // Draws the gradients of an isolated update.
   void draw_gradients(const ModelKernels& kernels) const {
     for (std::size_t k = 0; k < tensors_.size(); ++k) {
       const Drawing what = {91000 + tensors_[k].stream, std::uint64_t(tensors_[k].first), 0, 1e-3};
@@ -105,7 +105,7 @@ class DeviceTensors {
     }
   }
 
-  // Tensor after tensor, each row-major.
+  // Appends tensor after tensor, each row-major.
   void tell_parameters(std::vector<double>& to) const {
     const std::vector<float> all = master_->to_host();
     double* at = grow(to, all.size());
@@ -163,13 +163,13 @@ class DeviceTensors {
   static double wide(float x) { return x; }
   static double wide(Bf16 x) { return widened(x); }
 
-  // body(numbers of a row, how many), from the first number of tensor k on.
+  // Calls body(numbers of a row, how many), from the first number of tensor k on.
   template <class T, class Body>
   void each_row(std::size_t k, const T* from, const Body& body) const {
     for (int i = 0; i < tensors_[k].rows; ++i, from += places_[k].pitch)
       body(from, tensors_[k].columns);
   }
-  // Tensor after tensor, brought home.
+  // Tensor after tensor, copied to the host.
   template <class Body>
   void each_gradient_row(const Body& body) const {
     const std::vector<float> others = gradients_ ? gradients_->to_host() : std::vector<float>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An update on a device: a launch for each rule; Muon's matrices in groups of one shape, of all
-// layers and timescales at once, 19 launches each.
+// An update on a device: one launch per rule; Muon's matrices in groups of one shape, over all
+// layers and timescales at once, with 19 launches each.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace holdfast::gpt_train {
 
-// Moments of each rule, one after the other; those of matrices timescale by timescale.
+// The moments of each rule, one after the other; those of matrices timescale by timescale.
 struct Moments {
   Part<float> matrices, embedding, head, norms;
   std::size_t bytes = 0;
@@ -37,7 +37,7 @@ struct Moments {
 
 class DeviceUpdate {
  public:
-  // scratch: of newton_schulz_bytes(); logits: their memory, free by then.
+  // scratch: newton_schulz_bytes(); logits: their memory, free by the time of an update.
   DeviceUpdate(Backend& backend, const Problem& problem, const DeviceTensors& tensors,
                std::byte* scratch, Bf16* logits)
       : device_(*backend.device),
@@ -91,7 +91,7 @@ class DeviceUpdate {
   }
 
  private:
-  // Their members, as kernels read them.
+  // The groups' members, as kernels read them.
   void gather(Backend& backend) {
     const std::vector<Tensor> all = tensors_of(shape_);
     groups_ = matrix_groups(all);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention in tiles of 64 positions, of which none is kept: forward with a running maximum and
-// sum, backward from the logarithms of the sums. Heads are shared among threads; a group's keys and
-// values are read by all of its query heads and repeated for none. Where queries and keys are of
-// one tile no row looks behind itself, and half of the products is left out.
+// Attention in tiles of 64 positions, none of which is kept: forward with a running maximum and
+// sum, backward from the logarithms of the sums. Threads share the heads; all query heads of a
+// group read its keys and values, which are not repeated. If queries and keys are the same tile, no
+// row sees later positions, and half of the products is left out.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class FusedAttention {
     });
   }
 
-  // d_qkv: written, before rotation is undone.
+  // Writes d_qkv, the gradients by rotated queries and keys.
   void backward(const T* qkv, const int* segments, const T* o, const T* log_sums, const T* d_o,
                 T* d_qkv) const {
     each_part(s_.batch * s_.groups, [=, this](int part, T* scratch) {
@@ -90,7 +90,7 @@ class FusedAttention {
         const int looked_at = diagonal ? whole_vectors(i + 1, Lanes<T>::count) : tile;
         hide(of_row, segments + row + key, keys, segments[row + first + i], first + i - key + 1);
         const T highest = std::max(most[i], highest_of(of_row, looked_at));
-        if (highest == -std::numeric_limits<T>::infinity() && !has_nan(of_row)) {  // nothing seen
+        if (highest == -std::numeric_limits<T>::infinity() && !has_nan(of_row)) {  // no key seen
           std::fill(of_row, of_row + tile, T(0));
           continue;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What attention does with a tile: takes it out of rows of heads, hides what is not seen, raises
-// scores to powers. Compiled once for each instruction set.
+// Attention's operations on a tile: copying it from rows of heads, hiding pairs, powers of scores.
+// Compiled per instruction set.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,10 @@ inline int whole_vectors(int columns, int lanes) {
 
 template <class T>
 struct Tiles {
-  int head = 0;  // numbers of a row
+  int head = 0;  // numbers per row
   int wide = 0;  // in whole vectors
 
-  // A tile of one head, in rows of whole vectors; what is behind a row or the last row is zero.
+  // Copies a tile of one head into rows of whole vectors, padded with zeros to the right and below.
   void take(const T* from, int row_pitch, int rows, T factor, T* to) const {
     for (int i = 0; i < rows; ++i) {
 #pragma omp simd
@@ -38,13 +38,13 @@ struct Tiles {
   }
 };
 
-// Whether a tile has a pair that sees each other: segments do not overlap where it has not.
+// False if the ranges of segments do not overlap, so that no pair sees each other.
 inline bool touch(const int* queries, int query_rows, const int* keys, int key_rows) {
   const auto [q_low, q_high] = std::minmax_element(queries, queries + query_rows);
   const auto [k_low, k_high] = std::minmax_element(keys, keys + key_rows);
   return *k_low <= *q_high && *q_low <= *k_high;
 }
-// Scores of a row that looks at keys before `seen`, of its own segment alone.
+// Hides scores of a row that sees the keys before `seen`, and only those of its own segment.
 template <class T>
 void hide(T* scores, const int* keys, int rows, int own, int seen) {
   seen = std::clamp(seen, 0, rows);
@@ -54,7 +54,7 @@ void hide(T* scores, const int* keys, int rows, int own, int seen) {
   for (int j = seen; j < tile; ++j) scores[j] = -std::numeric_limits<T>::infinity();
 }
 
-// `count`, here and below: whole vectors.
+// `count`, here and below: a multiple of the lanes.
 template <class T>
 T highest_of(const T* scores, int count) {
   Vector<T> high = load(scores);
@@ -66,12 +66,12 @@ T highest_of(const T* scores, int count) {
   for (int k = 1; k < Lanes<T>::count; ++k) highest = std::max(highest, high[k]);
   return highest;
 }
-// The highest of numbers passes by what is none.
+// Needed because the maximum ignores a NaN.
 template <class T>
 bool has_nan(const T* scores) {
   return std::any_of(scores, scores + tile, [](T score) { return score != score; });
 }
-// Powers of two of a row of scores less `most`, in place; their sum.
+// Replaces a row of scores by 2^(score - most); returns their sum.
 template <class T>
 T powers(T* scores, T most, int count) {
   Vector<T> sum = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model's stages, fused: products joined, attention in tiles, the classifier in chunks of rows.
-// Compiled once for each instruction set.
+// The model's stages, fused: joined products, tiled attention, the classifier in chunks of rows.
+// Compiled per instruction set.
 #pragma once
 
 #include <algorithm>
@@ -120,7 +120,7 @@ class Fused {
                   gradients_.of(Kind::norm1, l), at_.partial.data());
   }
 
-  // Inputs stay as they are: what is rotated lies behind them.
+  // Keeps the inputs: rotated ones are written behind them.
   void attention_forward() {
     T* rotated = at_.qkv.data() + n_ * qkv_width_;
     (*rotate_)(at_.qkv.data(), rotated, false);
@@ -132,8 +132,8 @@ class Fused {
     (*rotate_)(at_.d_qkv.data(), at_.d_qkv.data(), true);
   }
 
-  // Norm, logits, loss and, of all but a forward pass, the gradients of y and of the matrix, while
-  // a chunk's logits are there.
+  // Norm, logits, loss and, except in a forward pass, the gradients of y and of the matrix while a
+  // chunk's logits are held.
   void head() {
     const int d = s_.width, v = s_.vocabulary;
     const bool back = problem_.head_passes_back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fused stages keep from one to the next, and what they write over. Compiled once for each
+// The results that the fused stages keep for each other, and those they overwrite. Compiled per
 // instruction set.
 #pragma once
 
@@ -12,15 +12,15 @@
 
 namespace holdfast::gpt_train::HOLDFAST_ISA {
 
-inline constexpr std::int64_t chunk_rows = 128;  // of logits that are held at once
+inline constexpr std::int64_t chunk_rows = 128;  // of logits held at once
 
-// What a layer keeps.
+// The results kept per layer.
 template <class T>
 struct FusedSlot {
   T *x, *next, *x1, *qkv, *o, *log_sums, *both, *r1, *r2;
 };
 
-// What a unit does not need has no numbers.
+// A result that the unit does not need is empty.
 template <class T>
 class FusedResults {
  public:
@@ -52,7 +52,7 @@ class FusedResults {
         logits(backend, problem.has_head() ? std::min(chunk_rows, n_) * s_.vocabulary : 0,
                "logits") {}
 
-  // Where nothing goes back all layers share one slot, and the stream changes between two places.
+  // If nothing goes back, all layers share one slot, and the stream alternates between two places.
   FusedSlot<T> slot(int l) const {
     const bool keeps = layers_go_back(problem_);
     const std::int64_t d = s_.width, held = keeps ? l : 0;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The optimized variant on the host. Against the reference: q, k, v and up, gate are one product
-// each; attention is tiled, its shares never lie in memory, and what cannot be seen is left out,
-// also of the tiles on the diagonal (predicted: 3 tenths of the products of 128 positions; measured
-// in lock step on GenuineIntel-6-167: 25 % of the backward and 20 % of the forward pass without
-// AVX-512, 11 and 7 % with it); of a layer the results of products are kept and norms alone are
-// computed again; logits live 128 rows at a time and become their gradient in place; an update is
-// one pass; Newton-Schulz takes matrices of one shape in batches that the caches hold, with three
-// products a step.
+// each; attention is tiled, its shares never lie in memory, and hidden pairs are left out, also in
+// the tiles on the diagonal (predicted: 3 tenths of the products of 128 positions; measured in lock
+// step on GenuineIntel-6-167: 25 % of the backward and 20 % of the forward pass without AVX-512, 11
+// and 7 % with it); a layer keeps the results of products, and only norms are recomputed; logits
+// exist 128 rows at a time and become their gradient in place; an update is one pass; Newton-Schulz
+// takes matrices of one shape in batches that fit in the caches, with three products a step.
 #include "gpt_train/host/fused.hpp"
 #include "gpt_train/host/matrices.hpp"
 #include "gpt_train/stepped/steps.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Newton-Schulz by itself, fused. Compiled once for each instruction set.
+// Isolated Newton-Schulz, fused. Compiled per instruction set.
 #pragma once
 
 #include <vector>

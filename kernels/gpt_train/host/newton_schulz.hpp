@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Newton-Schulz of matrices of one shape, in batches that the caches hold. Compiled once for each
+// Newton-Schulz of matrices of one shape, in batches that fit in the caches. Compiled per
 // instruction set.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace holdfast::gpt_train::HOLDFAST_ISA {
 
-// body(place in the matrix, place in x): x has no more rows than columns, so a matrix that has is
-// turned. In squares, so that both are read in whole lines.
+// Calls body(place in the matrix, place in x): x has no more rows than columns, so matrices with
+// more are transposed. In squares, so that both are read in whole cache lines.
 template <class Body>
 void each_place(int rows, int columns, int pitch, const Body& body) {
   constexpr int side = 16;
@@ -34,7 +34,7 @@ void each_place(int rows, int columns, int pitch, const Body& body) {
           body(std::int64_t{i} * pitch + j, std::int64_t{j} * rows + i);
 }
 
-// To norm 1.
+// Scales x to norm 1.
 template <class T>
 void normalise(T* x, std::int64_t count) {
   double squares = 0;
@@ -45,12 +45,12 @@ void normalise(T* x, std::int64_t count) {
   for (std::int64_t k = 0; k < count; ++k) x[k] *= factor;
 }
 
-// From how many rows on a product by halves takes less time than a whole one: of 128 it takes 4 %
-// more, for the library is called twice.
+// The number of rows from which a product by halves is faster than a whole one: for 128 rows it
+// takes 4 % longer, since the library is called twice.
 inline constexpr int rows_worth_halving = 256;
 
-// alpha x x^T of matrices [m, depth] one after the other, which is symmetric: of the upper half of
-// its rows the left half is multiplied, and the right one is that of the lower half, turned.
+// alpha x x^T of consecutive matrices [m, depth], which is symmetric: in the upper half of its rows
+// only the left half is multiplied; the right one is the transpose of the lower half's.
 template <class T>
 void multiply_by_itself(Blas& blas, int m, int depth, int batch, double alpha, const T* x,
                         T* squares) {
@@ -78,9 +78,9 @@ void multiply_by_itself(Blas& blas, int m, int depth, int batch, double alpha, c
   });
 }
 
-// The iteration on matrices [m, q] one after the other: x and next change places. With A = x x^T
-// its factor a + b A + c A^2 is c (A + b / 2c)^2 + a - b^2 / 4c: three products, two of which are
-// symmetric, and two diagonals, no pass over anything else.
+// The iteration on consecutive matrices [m, q], with x and next swapping places. With A = x x^T its
+// factor a + b A + c A^2 is c (A + b / 2c)^2 + a - b^2 / 4c: three products, two of which are
+// symmetric, and two diagonals, with no other pass.
 template <class T>
 void make_orthogonal(Blas& blas, int m, int q, int batch, T*& x, T*& next, T* gram, T* factor) {
   const auto [a, b, c] = newton_schulz;

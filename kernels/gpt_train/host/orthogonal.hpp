@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Muon's update: moments go on, matrices of one shape are made orthogonal together, parameters
-// move. Compiled once for each instruction set.
+// Muon's update: updates moments, orthogonalises matrices of one shape together, updates
+// parameters. Compiled per instruction set.
 #pragma once
 
 #include <algorithm>
@@ -37,14 +37,14 @@ class Orthogonal {
   }
 
  private:
-  using Groups = std::map<std::pair<int, int>, std::vector<std::size_t>>;  // by least, most
+  using Groups = std::map<std::pair<int, int>, std::vector<std::size_t>>;  // by least, greatest
 
   static std::int64_t slots(const std::pair<int, int>& sizes, std::int64_t members) {
     return matrices_at_a_time(sizes.first, sizes.second, members, sizeof(T));
   }
 
-  // One timescale of different matrices of one shape: what is added to a parameter for one
-  // timescale after the other is what all add up to.
+  // One timescale of some matrices of one shape. Adding one timescale's part to a parameter after
+  // the other gives the same as adding their sum.
   void some(Blas& blas, const Rates& rates, std::size_t i, const std::pair<int, int>& sizes,
             const std::size_t* members, std::int64_t count, const Held<T>& gradients,
             const Held<T>& moments, Held<T>& parameters) const {
@@ -82,7 +82,7 @@ class Orthogonal {
     return most;
   }
 
-  // The moment goes on, and what is made orthogonal is put into x with norm 1.
+  // Updates the moment and writes the matrix to orthogonalise to x, with norm 1.
   static void gather(const Timescale& scale, const Tensor& tensor, const T* gradient, T* moment,
                      int pitch, T* x) {
     const T gain = static_cast<T>(scale.gain), beta = static_cast<T>(scale.beta);
@@ -95,7 +95,7 @@ class Orthogonal {
     normalise(x, tensor.size());
   }
 
-  // Decay belongs to the first timescale, which still finds the parameters as they were.
+  // The first timescale also applies the decay, while parameters still have their old values.
   static void apply(const Rates& rates, std::size_t i, const Tensor& tensor, const T* o, int pitch,
                     T* p) {
     const double rate = rates.muon_rate * muon_stretch(tensor.rows, tensor.columns);

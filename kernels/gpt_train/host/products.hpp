@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model's products on a host, of dense rows: what both variants share. Compiled once for each
-// instruction set.
+// A model's products on a host, with dense rows: shared by both variants. Compiled per instruction
+// set.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Products {
   void transposed(int m, int n, std::int64_t k, const T* a, const T* b, T* c, double beta = 0) {
     multiply(dense(precision_of<T>, m, n, k, true), beta, a, b, c);
   }
-  // `count` products, one after the other in memory: c [m, n] = op(a) op(b).
+  // `count` products, consecutive in memory: c [m, n] = op(a) op(b).
   void batched(int count, int m, int n, int k, bool turn_a, bool turn_b, const T* a, const T* b,
                T* c) {
     blas_(dense(precision_of<T>, m, n, k, turn_a, turn_b, count), a, b, c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rotation of queries and keys by their positions. Compiled once for each instruction set.
+// The rotation of queries and keys by their positions. Compiled per instruction set.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class RotationByPosition {
         angles_(backend, table(shape), "inputs: angles") {}
 
   // Rotates the queries and keys of qkv [n, Da + 2 Dk], from `in` to `out`, which may be the same;
-  // backward by the opposite angle. Values are copied where the two differ.
+  // `backward` by the opposite angle. Values are copied if the two differ.
   void operator()(const T* in, T* out, bool backward) const {
     const int half = s_.head / 2, rotated = s_.heads() + s_.groups;
     const T* angles = angles_.data();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done row by row between the products: norms, the gated unit, the classifier. Compiled
-// once for each instruction set.
+// The operations on rows between the products: norms, the gated unit, the classifier. Compiled per
+// instruction set.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace holdfast::gpt_train::HOLDFAST_ISA {
 
 using arrays::HOLDFAST_ISA::each_long;
 
-// y = x r g with r kept; x is copied to `stream` unless that is null.
+// y = x r g; stores r; copies x to `stream` unless that is null.
 template <class T>
 void norm(const T* x, const T* g, std::int64_t rows, int d, T* y, T* inverse, T* stream) {
   each_long<T>(rows, d, [=](std::int64_t row) {
@@ -30,7 +30,7 @@ void norm(const T* x, const T* g, std::int64_t rows, int d, T* y, T* inverse, T*
     if (stream) std::copy(from, from + d, stream + row * d);
   });
 }
-// The same y once more.
+// The same y, recomputed.
 template <class T>
 void norm_again(const T* x, const T* g, const T* inverse, std::int64_t rows, int d, T* y) {
   each_long<T>(rows, d, [=](std::int64_t row) {
@@ -40,10 +40,10 @@ void norm_again(const T* x, const T* g, const T* inverse, std::int64_t rows, int
   });
 }
 
-// Rows of which a thread adds up dg; partial sums have fixed places.
+// Rows over which a thread sums dg; partial sums have fixed places.
 inline constexpr std::int64_t norm_rows = 32;
 
-// dx += or =; dg is added up in `partial`, [rows / norm_rows, d].
+// dx += or =; sums of dg go to `partial`, [rows / norm_rows, d].
 template <class T>
 void norm_backward(const T* x, const T* g, const T* inverse, const T* dy, std::int64_t rows, int d,
                    bool add, T* dx, T* dg, T* partial) {
@@ -81,7 +81,7 @@ Vector<T> sigmoid(Vector<T> a) {
   return T(1) / (T(1) + exp2<T>(at_most<T>(a * T(-log2_of_e), T(126))));
 }
 
-// body(j, lanes that count) for whole vectors of a row; the last may hold fewer.
+// Calls body(j, lanes that count) for whole vectors of a row; the last may hold fewer.
 template <class T, class Body>
 void each_vector(int columns, const Body& body) {
   constexpr int lanes = Lanes<T>::count;
@@ -111,7 +111,7 @@ void gated(const T* both, std::int64_t rows, int inner, T* h) {
     });
   });
 }
-// Turns dh into h and `both` into their gradients' row.
+// Replaces dh by h; writes the gradient of `both` to d_both.
 template <class T>
 void gated_backward(const T* both, std::int64_t rows, int inner, T* h, T* d_both) {
   each_long<T>(rows, 12 * inner, [=](std::int64_t row) {
@@ -127,8 +127,8 @@ void gated_backward(const T* both, std::int64_t rows, int inner, T* h, T* d_both
   });
 }
 
-// A row of logits z becomes capped, and its loss is told. With `back` it becomes the gradient of
-// the objective; |zc| < 15 needs no maximum.
+// Caps a row of logits z and returns its loss. With `back` the row becomes the gradient of the
+// objective; |zc| < 15 needs no maximum.
 template <class T>
 T classify(T* z, int vocabulary, int target, bool counted, T scale, bool back) {
   constexpr T cap = T(logit_cap), e = T(log2_of_e);

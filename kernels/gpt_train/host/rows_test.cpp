@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies between the products where a number is extreme or none, compiled here for the least
+// The operations between the products for extreme numbers and NaN, compiled here for the lowest
 // instruction set.
 #define HOLDFAST_ISA isa_test
 #include "gpt_train/host/rows.hpp"
@@ -21,7 +21,7 @@ class GptRows : public testing::Test {};
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(GptRows, Precisions);
 
-// exp(-a) has left f32 at -89, and f64 at -710.
+// exp(-a) overflows f32 at -89, and f64 at -710.
 TYPED_TEST(GptRows, AGateFarBelowZeroIsShutAndOneFarAboveIsOpen) {
   using T = TypeParam;
   for (const double far : {88., 89., 100., 177., 711., 1000., 1420., 1e4, 1e30}) {
@@ -30,7 +30,7 @@ TYPED_TEST(GptRows, AGateFarBelowZeroIsShutAndOneFarAboveIsOpen) {
   }
 }
 
-// It is neither the largest nor the smallest of its row, nor left out.
+// The NaN is neither the largest nor the smallest of its row, nor is it left out.
 TYPED_TEST(GptRows, ALogitThatIsNoNumberMakesTheLossNone) {
   using T = TypeParam;
   constexpr int vocabulary = 67, target = 3;
@@ -43,7 +43,7 @@ TYPED_TEST(GptRows, ALogitThatIsNoNumberMakesTheLossNone) {
   }
 }
 
-// A whole number of blocks of rows, and some rows behind it.
+// Row counts: a multiple of a block's rows, and another.
 constexpr int of_triangles[] = {tile, tile - 3};
 constexpr int wide = 24;  // columns of the other operand: whole vectors, not a pair of them in f32
 
@@ -86,11 +86,11 @@ TYPED_TEST(GptRows, ATriangleOfAProductIsThatOfTheWhole) {
     const std::vector<T> whole = product(Part::whole), part = product(Part::columns_to_row);
     for (int i = 0; i < rows; ++i)
       for (int j = 0; j <= i; ++j) EXPECT_EQ(part[i * tile + j], whole[i * tile + j]) << i << j;
-    EXPECT_EQ(part[tile - 1], T(0));  // that of the first row and the last column is left out
+    EXPECT_EQ(part[tile - 1], T(0));  // first row, last column: left out
   }
 }
 
-// A row of two tiles. Its second document begins with the last position of the first tile.
+// A row of two tiles. Its second document begins at the last position of the first tile.
 constexpr Shape two_tiles = {.groups = 1, .repeats = 1, .head = 8, .batch = 1, .columns = 100};
 constexpr int begin_of_second = tile - 1, pitch = 3 * two_tiles.head;
 
@@ -108,7 +108,7 @@ struct Sequence {
   T* key(int t) { return qkv.data() + t * pitch + two_tiles.head; }
 };
 
-// Also where it is all that the query sees of a tile.
+// Even if that is the only key of a tile that the query sees.
 TYPED_TEST(GptRows, AKeyThatIsNoNumberLeavesNoneToThoseWhoSeeIt) {
   using T = TypeParam;
   const auto backend = open_backend("host");

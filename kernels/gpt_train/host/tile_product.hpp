@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small products whose right operand and result lie in rows of whole vectors: what tiles of
-// attention are made of. Compiled once for each instruction set.
+// Small products whose right operand and result have rows of whole vectors: the parts of tiled
+// attention. Compiled per instruction set.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,13 @@ using namespace host::HOLDFAST_ISA;
 
 inline constexpr double log2_of_e = 1.442695040888963407;
 
-// 2^x, in which what is no number stays that.
+// 2^x, with NaN for NaN.
 template <class T>
 Vector<T> power_of_two(Vector<T> x) {
   return x == x ? exp2<T>(x) : x;
 }
 
-// The left operand: element (i, k) stands at data[i * row + k * depth], so that one may be read
-// transposed.
+// The left operand: element (i, k) is data[i * row + k * depth], so that it may be read transposed.
 template <class T>
 struct Left {
   const T* data = nullptr;
@@ -51,17 +50,16 @@ inline constexpr int block_rows = 8;
 inline constexpr int block_rows = 4;
 #endif
 
-// Which part of a product is wanted where one of its matrices is a lower triangle. Of each block of
-// rows at least that part is computed, and of a triangle's other side no more is read than stands
-// in the blocks on its diagonal.
+// The needed part of a product with a lower triangular matrix. At least that part of each block of
+// rows is computed; beyond the triangle, only the blocks on its diagonal are read.
 enum class Part {
   whole,
-  columns_to_row,  // of the result, which is the triangle: what is beyond stays as it was
+  columns_to_row,  // of the result, the triangle: the rest stays as it was
   depth_to_row,    // the left operand is the triangle
   depth_from_row   // the left operand is the triangle, transposed
 };
 
-// The product's columns from number `column` on.
+// The product's columns from `column` on.
 template <class T, int wide>
 void column_product(const Left<T>& a, int rows, int depth, const T* b, int pitch_b, T* c,
                     int pitch_c, bool add, Part part, int column) {

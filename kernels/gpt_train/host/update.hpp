@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An optimiser's update in one pass over each tensor. Compiled once for each instruction set.
+// An optimiser's update in one pass over each tensor. Compiled per instruction set.
 #pragma once
 
 #include <cmath>
@@ -45,7 +45,7 @@ class FusedUpdate {
   }
 
  private:
-  // Rows of the embedding are projected as they leave.
+  // Rows of the embedding are projected as they are written.
   static void adam(const Adam& rule, const Tensor& tensor, int pitch, const T* g, T* m, T* v,
                    T* p) {
     const T first = static_cast<T>(rule.rate / rule.correction1);

@@ -60,7 +60,7 @@ Values chained(Unit unit, const Options& options, int steps) {
   return told;
 }
 
-// Losses, streams, what attention gives and what comes back through both.
+// Losses, streams, attention's output and the gradients through both.
 bool has_rows(Unit unit, std::size_t field) {
   switch (unit) {
     case Unit::forward:
@@ -90,7 +90,7 @@ double distance(const double* a, const double* b, std::size_t count) {
   for (std::size_t k = 0; k < count; ++k) squares += (a[k] - b[k]) * (a[k] - b[k]);
   return std::sqrt(squares);
 }
-// Where nothing is expected, what was found.
+// The error relative to the expected size; absolute if nothing is expected.
 double share(double off, double size) {
   return size > 0 ? off / size : off;
 }

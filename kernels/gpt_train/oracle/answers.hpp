@@ -10,30 +10,30 @@
 
 namespace holdfast::gpt_train::oracle {
 
-// After so many steps, of which only an update and a training step go on from one another.
+// The result after `steps` steps, of which only updates and training steps are chained.
 std::vector<double> answer(Unit unit, const Options& options, int steps);
 
-// Each of the matrices by itself.
+// For each of the matrices separately.
 std::vector<double> answer(const Matrices& what);
 
-// The worst field's difference, each by the norm of what is expected of it; the norm of what was
-// found where nothing is expected.
+// The worst field's difference relative to the norm of its expected values, or the norm of the
+// found ones if nothing is expected.
 double distance(const std::vector<std::size_t>& fields, const std::vector<double>& found,
                 const std::vector<double>& expected);
 
-// Below, `found` has a finite distance from `expected`.
+// Below, `found` must have a finite distance from `expected`.
 
-// The worst token's row of all fields that have one for each token, by the norm that is expected of
-// it or by that of its field's rows in the root mean square, whichever is larger.
+// The worst difference of a token's row, over all fields with a row per token, relative to the
+// larger of its expected norm and the root mean square of its field's row norms.
 double distance_of_rows(Unit unit, const Options& options, const std::vector<double>& found,
                         const std::vector<double>& expected);
 
-// The worst tensor's difference, of a unit that trains, by how far it is expected to have moved
-// from where it was drawn.
+// For a unit that trains: the worst tensor's difference relative to its expected distance from
+// where it was drawn.
 double distance_of_movement(const Options& options, const std::vector<double>& found,
                             const std::vector<double>& expected);
 
-// By so much of itself a tensor must move for f32 to tell how far.
+// The relative movement that a tensor needs for f32 to resolve it.
 inline constexpr double resolved_movement = 1e-5;
 
 }  // namespace holdfast::gpt_train::oracle

@@ -6,7 +6,7 @@
 namespace holdfast::gpt_train::oracle {
 namespace {
 
-// Rotates the halves of every head by the angle of its column; backward: by its opposite.
+// Rotates the halves of every head by the angle of its column; backward: by the opposite angle.
 void rotate(const Shape& s, int heads, Values& x, bool backward) {
   const int half = s.head / 2;
   for (std::int64_t n = 0; n < s.tokens(); ++n)
@@ -21,7 +21,7 @@ void rotate(const Shape& s, int heads, Values& x, bool backward) {
       }
 }
 
-// body(place of the share, query's place, key's place) for every t that may see an earlier.
+// Calls body(index of the share, of the query, of the key) for every position and those up to it.
 template <class Body>
 void each_pair(const Shape& s, const Body& body) {
   for (int b = 0; b < s.batch; ++b)

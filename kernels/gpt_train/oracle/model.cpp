@@ -9,7 +9,7 @@ namespace {
 
 constexpr int embedding_at = 0, head_at = 1, final_norm_at = 2;
 
-// The place of a layer's tensor in the list.
+// The index of a layer's tensor in the list.
 int place(int l, Kind kind) {
   return 3 + 9 * l + static_cast<int>(kind) - static_cast<int>(Kind::norm1);
 }

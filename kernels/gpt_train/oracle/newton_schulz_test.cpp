@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of Newton-Schulz whatever the matrix: five times an odd polynomial of its singular
-// values.
+// Properties of Newton-Schulz for any matrix: it applies an odd polynomial to the singular values
+// five times.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,7 +25,7 @@ double off(const Values& found, const Values& expected) {
   return norm(difference) / norm(expected);
 }
 
-// `count` rows of `width` numbers, of length one and at right angles, by Gram and Schmidt.
+// `count` orthonormal rows of `width` numbers, by Gram-Schmidt.
 Values orthonormal(std::uint64_t stream, int count, int width) {
   Values all = numbers(stream, std::int64_t{count} * width);
   for (int i = 0; i < count; ++i) {
@@ -44,7 +44,7 @@ Values orthonormal(std::uint64_t stream, int count, int width) {
   return all;
 }
 
-// U diag(s) V with rows of V at right angles.
+// U diag(s) V with orthonormal rows of V.
 Values composed(const Values& u, const Values& singular, const Values& v) {
   Values scaled = v;
   for (std::size_t k = 0; k < scaled.size(); ++k) scaled[k] *= singular[k / columns];

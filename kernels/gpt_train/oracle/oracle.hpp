@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model, its gradient and its optimisers in f64 and plain loops, a line for a line of
-// README.md. Shares the list of tensors, the inputs and the constants with the variants, and no
+// The model, its gradient and its optimisers in f64 and plain loops, following README.md line by
+// line. Shares the list of tensors, the inputs and the constants with the variants, but no
 // arithmetic.
 #pragma once
 
@@ -64,7 +64,7 @@ Values newton_schulz(Values x, int rows, int columns);
 // A matrix's singular values, the greatest first.
 Values singular_values(Values x, int rows, int columns);
 
-// The optimiser's state; a tensor's moments lie beside each other.
+// The optimiser's state; a tensor's moments have the same index.
 struct State {
   Tensors parameters = {};
   std::vector<Tensors> moments = {};  // up to three
@@ -72,7 +72,7 @@ struct State {
 };
 State begun(const Options& options);
 void update(const Options& options, const Tensors& gradients, State& state);
-// A whole step on its own batch; returns its pass.
+// A whole step on its own batch; returns its forward pass.
 Pass train_step(const Options& options, State& state);
 
 double norm(const Values& values);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto& micro = golden::micro;
 
-// To so much of the expected value.
+// `allowed` is relative to the expected value.
 void expect_relative(double found, double expected, double allowed, const std::string& what) {
   EXPECT_NEAR(found, expected, allowed * std::abs(expected)) << what;
 }
@@ -108,7 +108,7 @@ TEST(GptOracle, TheOrthogonalPartOfASmallMatrixIsPublished) {
   EXPECT_EQ(norm(newton_schulz(Values(240), 12, 20)), 0);
 }
 
-// Fields of two numbers, whose lengths are 5 and 10.
+// Fields of two numbers, with norms 5 and 10.
 TEST(GptOracle, SeesEachFieldByItsOwnLength) {
   const std::vector<double> expected = {3, 4, 6, 8};
   const auto off = [&](std::size_t k, double more) {
@@ -123,8 +123,7 @@ TEST(GptOracle, SeesEachFieldByItsOwnLength) {
   EXPECT_EQ(oracle::distance({2, 2}, {3, 4, 6}, expected), INFINITY);
 }
 
-// In what comes back through queries, keys and values the row of the largest number is turned
-// round.
+// In the gradients of queries, keys and values, the row of the largest number is negated.
 TEST(GptOracle, SeesARowOfEachFieldThatHasRows) {
   const std::vector<double> expected = answer(Unit::attention_backward, micro, 1);
   const Shape& s = micro.shape;
@@ -145,7 +144,7 @@ TEST(GptOracle, SeesARowOfEachFieldThatHasRows) {
   }
 }
 
-// Twelve entries of every tensor, spread over it, each moved by 1e-5 to either side.
+// Twelve entries of every tensor, spread over it, each moved by 1e-5 in both directions.
 TEST(GptOracle, GradientsAreWhatDifferencesSay) {
   const Tensors at = parameters(micro.shape, Start::bench);
   const Tensors gradients = first_pass().gradients;
@@ -167,7 +166,7 @@ TEST(GptOracle, GradientsAreWhatDifferencesSay) {
   }
 }
 
-// All tensors at once, along one direction drawn at random.
+// All tensors at once, along a random direction.
 TEST(GptOracle, ADirectionsSlopeIsItsProductWithTheGradient) {
   const Tensors at = parameters(micro.shape, Start::bench);
   const Tensors gradients = first_pass().gradients;
@@ -216,7 +215,7 @@ TEST(GptOracle, ATokenIsSeenByItsOwnDocumentFromThereOn) {
   const Tensors p = parameters(micro.shape, Start::bench);
   Batch batch = batch_of(micro, 0);
   const Values before = forward_backward(micro.shape, p, batch).loss.logits;
-  batch.tokens[4] = 33;  // the document of columns 4 and 5
+  batch.tokens[4] = 33;  // in the document of columns 4 and 5
   const Values after = forward_backward(micro.shape, p, batch).loss.logits;
   for (int row = 0; row < 24; ++row) {
     const bool same = std::equal(before.begin() + row * 61, before.begin() + (row + 1) * 61,
@@ -225,14 +224,14 @@ TEST(GptOracle, ATokenIsSeenByItsOwnDocumentFromThereOn) {
   }
 }
 
-// From a stream of its own.
+// From a separate stream.
 Values drawn_numbers(std::int64_t count, std::uint64_t stream) {
   Values all;
   for (std::int64_t k = 0; k < count; ++k) all.push_back(near_normal(stream, std::uint64_t(k)));
   return all;
 }
 
-// One position counts, so that a row of W_head's gradient is its slopes by z, times a number.
+// One position counts, so that a row of W_head's gradient is a multiple of its slopes by z.
 TEST(GptOracle, SlopesOfARowsCappedLogitsSumToNothing) {
   Shape shape = micro.shape;
   shape.batch = 1, shape.columns = 2;
@@ -253,7 +252,7 @@ TEST(GptOracle, SlopesOfARowsCappedLogitsSumToNothing) {
   }
 }
 
-// Logits within 15 of 0 are 30 apart at most.
+// Logits within 15 of 0 are at most 30 apart.
 TEST(GptOracle, NoLossIsBeyondWhatCappedLogitsAllow) {
   Tensors p = parameters(micro.shape, Start::bench);
   for (double& each : p[index_of("W_head")]) each *= 100;
@@ -274,7 +273,7 @@ Values repeated(const Shape& s, const Values& grouped) {
   return all;
 }
 
-// What comes back to a group, from each query head that reads it.
+// The gradient of a group: the sum over the query heads that read it.
 Values summed(const Shape& s, const Values& each) {
   Values sums(s.tokens() * s.key_width());
   for (std::int64_t n = 0; n < s.tokens(); ++n)

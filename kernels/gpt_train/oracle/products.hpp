@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three products that an oracle needs, as loops.
+// The three products that the oracle needs, as loops.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ inline std::vector<double> product(std::int64_t m, int n, int k, const std::vect
   add_product(m, n, k, x.data(), w.data(), out.data());
   return out;
 }
-// The way back of out = x w: adds what dout means for w to dw and for x to dx.
+// The backward pass of out = x w: adds to dw and dx, given dout.
 inline void product_backward(std::int64_t m, int n, int k, const std::vector<double>& x,
                              const std::vector<double>& w, const std::vector<double>& dout,
                              std::vector<double>& dw, std::vector<double>& dx) {

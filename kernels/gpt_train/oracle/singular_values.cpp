@@ -9,8 +9,8 @@
 namespace holdfast::gpt_train::oracle {
 namespace {
 
-// Turns two rows of `width` numbers within their plane until they are at right angles; whether they
-// were not.
+// Rotates two rows of `width` numbers within their plane until they are orthogonal; returns whether
+// they were not.
 bool turn_apart(double* a, double* b, int width) {
   double of_a = 0, of_b = 0, both = 0;
   for (int k = 0; k < width; ++k) {
@@ -32,7 +32,7 @@ bool turn_apart(double* a, double* b, int width) {
 
 }  // namespace
 
-// By Jacobi: rows in pairs, until all are at right angles; their lengths are the singular values.
+// By Jacobi: rotates pairs of rows until all are orthogonal; their norms are the singular values.
 Values singular_values(Values x, int rows, int columns) {
   constexpr int sweeps = 30;
   if (rows > columns) return singular_values(transposed(rows, columns, x.data()), columns, rows);

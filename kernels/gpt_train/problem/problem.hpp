@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the implementations are given, checked and complete.
+// A problem as the implementations get it, checked and complete.
 #pragma once
 
 #include <omp.h>
@@ -24,11 +24,11 @@ struct Problem {
     return unit == Unit::attention_forward || unit == Unit::attention_backward;
   }
   bool has_head() const { return has_layers() || unit == Unit::lm_head; }
-  // Whether the head goes back, and not the loss alone.
+  // Whether the head has a backward pass, not only the loss.
   bool head_passes_back() const { return passes_back() || unit == Unit::lm_head; }
 };
 
-// What of a unit runs, and what goes back.
+// Which parts of a unit run, and which go back.
 inline bool runs_layers(const Problem& p) {
   return p.has_layers() || p.has_layer();
 }
@@ -42,14 +42,14 @@ inline bool attention_goes_back(const Problem& p) {
   return layers_go_back(p) || p.unit == Unit::attention_backward;
 }
 
-// How many of the threads that the process uses share a host's attention.
+// The number of the process's threads that share a host's attention.
 inline int attention_threads(const Shape& s) {
   const double flops = 2. * s.query_width() * double(s.tokens()) * s.columns;
   return flops < flops_worth_sharing ? 1 : std::min(omp_get_max_threads(), s.batch * s.groups);
 }
 
-// How many matrices [m, q] of so many a host makes orthogonal at a time: what a megabyte of cache
-// holds on each thread, with a result and two squares beside each.
+// The number of matrices [m, q], out of `members`, that a host orthogonalises at a time: those that
+// fit in a megabyte of cache per thread, with a result and two squares each.
 inline std::int64_t matrices_at_a_time(std::int64_t m, std::int64_t q, std::int64_t members,
                                        std::int64_t value_bytes) {
   const std::int64_t each = 2 * (m * q + m * m) * value_bytes;

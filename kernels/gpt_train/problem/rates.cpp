@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Not inline: of functions that are compiled for each instruction set the linker keeps one.
+// Not inline: the linker would keep only one copy of functions compiled per instruction set.
 #include "gpt_train/problem/rates.hpp"
 
 #include <algorithm>

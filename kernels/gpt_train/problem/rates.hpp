@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The constants of the three optimisers, as every variant takes them.
+// The constants of the three optimisers, for every variant.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,8 @@ inline constexpr double lion_beta = 0.95, lion_decay = 1e-2;
 
 inline constexpr double greatest_row = 1.25;  // root mean square of a row of E
 
-// For each timescale m = gain g + beta m, x = (1 - beta) g + beta m; its orthogonal part enters the
-// update with its weight.
+// For each timescale m = gain g + beta m, x = (1 - beta) g + beta m; the orthogonalised x enters
+// the update with the timescale's weight.
 struct Timescale {
   double beta = 0, gain = 0, weight = 0;
 };
@@ -36,9 +36,9 @@ inline constexpr double muon_decay = 1e-3;
 inline constexpr double newton_schulz[] = {3.4445, -4.7750, 2.0315};
 inline constexpr int newton_schulz_steps = 5;
 inline constexpr double newton_schulz_epsilon = 1e-8;
-inline constexpr std::uint64_t matrix_stream = 99;  // of what is made orthogonal by itself
+inline constexpr std::uint64_t matrix_stream = 99;  // of isolated matrices to orthogonalise
 
-// How many moments a tensor has; a matrix also as many timescales, where it has any.
+// The number of moments per tensor; a matrix has as many timescales, if any.
 inline int moments_of(Optimizer optimizer) {
   return optimizer == Optimizer::adamw ? 2 : optimizer == Optimizer::muon ? 1 : 3;
 }
@@ -51,15 +51,15 @@ struct Rates {
   Adam embedding = {}, head = {}, matrix = {};
   Lion norm = {};
   double muon_rate = 0;
-  std::vector<Timescale> timescales = {};  // none: matrices have Adam
+  std::vector<Timescale> timescales = {};  // empty: matrices have Adam
 };
 
 Rates rates_of(const Options& options, double learning_rate, double warm, std::int64_t number);
 
-// The rates of the step with so many before it.
+// The rates of the step that follows `before` steps.
 Rates rates_of(const Options& options, std::int64_t before);
 
-// How much more a matrix with more outputs than inputs is moved.
+// The factor of the rate for matrices with more outputs than inputs.
 inline double muon_stretch(int rows, int columns) {
   return std::max(double(columns) / rows, 1.);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the optimisers' constants make of a step: of these oracle and variants know the same.
+// The optimisers' rates, which the oracle and the variants share.
 #include "gpt_train/problem/rates.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of a model and of its batch, and the five that have a name.
+// Sizes of a model and of its batch, and the five named models.
 #pragma once
 
 #include <compare>
@@ -16,12 +16,12 @@ struct Shape {
   int width = 0;       // d
   int layers = 0;      // L
   int groups = 0;      // H, heads of keys and values
-  int repeats = 0;     // R, query heads of each of them
+  int repeats = 0;     // R, query heads per group
   int head = 0;        // K, width of a head
   int inner = 0;       // I, width of the gated unit
   int batch = 0;       // B
   int columns = 0;     // T
-  int document = 0;    // D, mean length of one
+  int document = 0;    // D, mean document length
 
   auto operator<=>(const Shape&) const = default;
 

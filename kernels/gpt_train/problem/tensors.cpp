@@ -26,8 +26,8 @@ std::int64_t sum(const Shape& shape, bool (*counted)(const Tensor&)) {
 
 }  // namespace
 
-// Upstream's standard deviations take all axes but the last for inputs: heads and the pair of up
-// and gate are counted in.
+// Upstream's standard deviations treat all axes but the last as inputs, including heads and the
+// pair of up and gate.
 std::vector<Tensor> tensors_of(const Shape& s) {
   const int d = s.width, da = s.query_width(), dk = s.key_width();
   const double to_d = 1 / std::sqrt(double(d)), layers = s.layers;

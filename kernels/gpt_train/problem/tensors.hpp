@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one list of a model's tensors: what is drawn, updated, counted and held walks it.
+// The single list of a model's tensors, used to draw, update, count and store them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace holdfast::gpt_train {
 
-// Which rule of the optimiser a tensor has.
+// The optimiser's rule for a tensor.
 enum class Role { embedding, head, norm, matrix };
 
 enum class Kind {
@@ -38,24 +38,24 @@ struct Tensor {
   int rows = 1, columns = 0;
   std::uint64_t stream = 0;
   std::int64_t first = 0;
-  double sigma = 0, upstream_sigma = 0;  // of norms: about 1
+  double sigma = 0, upstream_sigma = 0;  // for norms: about 1
 
   std::int64_t size() const { return std::int64_t{rows} * columns; }
 };
 
-// E, W_head, g_final, then of each layer g1, Wq, Wk, Wv, Wo, g2, up, gate, Wd: a result's order.
+// E, W_head, g_final, then per layer g1, Wq, Wk, Wv, Wo, g2, up, gate, Wd: the order of results.
 std::vector<Tensor> tensors_of(const Shape& shape);
 
-// Those that a unit of work reads: all of them, layer 0, its part before attention, or the head.
+// The tensors that a unit reads: all, those of layer 0, its part before attention, or the head's.
 std::vector<Tensor> tensors_of(Unit unit, const Shape& shape);
 
-// N, and of it what a product of the model reads: N_mm, with the head, and N_t, without.
+// N, and the part of it in the model's products: N_mm, with the head, and N_t, without.
 std::int64_t parameter_count(const Shape& shape);
 std::int64_t product_count(const Shape& shape);
 std::int64_t matrix_count(const Shape& shape);
 
-// Where tensors lie in memory: the first element of each and its row pitch. Apart: one after the
-// other. Joined: q | k | v are columns of one matrix, and so are up | gate.
+// The layout of tensors in memory: the first element of each and its row pitch. Apart: one after
+// the other. Joined: q | k | v are columns of one matrix, and so are up | gate.
 enum class Layout { apart, joined };
 struct Place {
   std::int64_t offset = 0;

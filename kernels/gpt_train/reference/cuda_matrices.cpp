@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Newton-Schulz by itself on a device, matrix by matrix as written.
+// Isolated Newton-Schulz on a device, matrix by matrix as written.
 #include <vector>
 
 #include "gpt_train/device/model_kernels.hpp"
@@ -28,7 +28,7 @@ class DevicePlainMatrices final : public Computation {
                what.columns},
               nullptr, given_.data());
     device_.fill_zero(scratch_.data(), scratch_.bytes());
-    step();  // products are planned by their first call
+    step();  // the first call plans the products
   }
 
   void step() override {
@@ -36,7 +36,7 @@ class DevicePlainMatrices final : public Computation {
     const std::int64_t before = newton_schulz_.layout_bytes(), each = what_.each();
     for (int k = 0; k < what_.batch; ++k) {
       float* const x = made_.data() + k * each;
-      // Widened: of what lies in the scratch nothing is added.
+      // Widens to f32: with a factor of 0, the scratch adds nothing.
       kernels_.blend.of<Bf16>()(plain_flat(each), given_.data() + k * each, 1.F, scratch_.data(),
                                 0.F, each, x);
       newton_schulz_(blas_, what_.rows, what_.columns, x);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference on a device, launched by the host operation by operation; its inputs and its loss
-// go to and fro as the optimized variant's do.
+// The reference on a device, launched by the host operation by operation; inputs and loss are
+// transferred as in the optimized variant.
 #include "gpt_train/device/device_steps.hpp"
 #include "gpt_train/problem/rates.hpp"
 #include "gpt_train/reference/device_plain.hpp"
@@ -13,7 +13,7 @@ class PlainSteps final : public DeviceSteps<DevicePlain> {
  public:
   PlainSteps(Backend& backend, const Problem& problem) : DeviceSteps(backend, problem) {
     start_again(0);
-    enqueue();  // products are planned by their first call
+    enqueue();  // the first call plans the products
     start_again(0);
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference's head on a device: all logits at once in four forms, of which shares are f32.
+// The reference's head on a device: all logits at once in four forms, with shares in f32.
 #pragma once
 
 #include <vector>

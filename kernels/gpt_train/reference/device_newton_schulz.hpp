@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Newton-Schulz of one matrix on a device in TF32, each operation by itself with a result of its
-// own: 28 launches, and two more where it is turned.
+// Newton-Schulz of one matrix on a device in TF32, each operation separate with its own result: 28
+// launches, and two more if it is transposed.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class DevicePlainNewtonSchulz {
  public:
   static constexpr unsigned most_parts = 256;  // of a sum of squares
 
-  // The numbers that are held: two matrices of `largest`, three squares of `square`, sums.
+  // The numbers held: two matrices of `largest`, three squares of `square`, sums.
   static std::int64_t numbers(std::int64_t largest, std::int64_t square) {
     return 2 * largest + 3 * square + most_parts + 4;
   }
@@ -32,7 +32,7 @@ class DevicePlainNewtonSchulz {
         partial_(factor_ + square),
         inverse_(partial_ + most_parts) {}
 
-  // x in place.
+  // Orthogonalises x in place.
   void operator()(Blas& blas, int rows, int columns, float* x) {
     const std::int64_t count = std::int64_t{rows} * columns;
     const bool turned = rows > columns;
@@ -56,7 +56,7 @@ class DevicePlainNewtonSchulz {
     if (turned) turn(wide, m, q, x);
   }
 
-  // So far read and written to turn matrices.
+  // Bytes read and written so far to transpose matrices.
   std::int64_t layout_bytes() const { return layout_bytes_; }
 
  private:

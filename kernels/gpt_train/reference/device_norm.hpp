@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference's norms on a device: three launches, and eight backward where they add.
+// The reference's norms on a device: three launches, and eight backward if they add.
 #pragma once
 
 #include "gpt_train/problem/rates.hpp"
@@ -18,7 +18,7 @@ class DevicePlainNorm {
     scale_rows(x);
     kernels_.scale_columns(plain_flat(pairs()), at_.other, g, pairs(), width_, y);
   }
-  // From dy: to dx, what is there or added to it, and dg.
+  // From dy: writes dx or adds to it, and writes dg.
   void backward(const Bf16* x, const Bf16* g, bool adds, float* dg) const {
     const auto parts = static_cast<unsigned>(norm_parts(n_));
     scale_rows(x);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model's stages on a device as written: each product and each operation by itself with a
-// result of its own, attention over the whole square, a layer computed again for its backward pass,
-// all logits at once in four forms.
+// The model's stages on a device as written: each product and operation separate with its own
+// result, attention over the whole square, a layer recomputed for its backward pass, all logits at
+// once in four forms.
 #pragma once
 
 #include <cmath>
@@ -49,14 +49,13 @@ class DevicePlain {
     if (problem_.trains()) update_.emplace(backend, problem_.options, tensors_);
   }
 
-  // As before the first step, but for the batch.
+  // Restores the state before the first step, except for the batch.
   void draw() {
     tensors_.draw(shared_, problem_.options.start);
     if (update_) update_->clear();
     if (problem_.unit == Unit::update) tensors_.draw_gradients(shared_);
   }
-  // The stream of isolated stages, with a batch in place: x = E[tok], and for attention q, k and v
-  // of it.
+  // The stream of isolated stages, given a batch: x = E[tok], and for attention its q, k and v.
   void draw_stream() {
     const Tensor e = tensors_of(s_).front();
     const bool bench = problem_.options.start == Start::bench;
@@ -139,7 +138,7 @@ class DevicePlain {
     shared_.embed_backward(shape, in_, at_.dx, d, de);
   }
 
-  // Bytes so far that were read and written to lie elsewhere, and not to compute.
+  // Bytes read and written so far only to change a layout, not to compute.
   std::int64_t layout_bytes() const {
     return restored_bytes_ + (attention_ ? attention_->layout_bytes() : 0) +
            (update_ ? update_->layout_bytes() : 0);
@@ -196,16 +195,16 @@ class DevicePlain {
   void norm(const Bf16* x, Kind kind, int l, Bf16* y) {
     norm_.forward(x, tensors_.copy(kind, l), y);
   }
-  // The way back of a norm, from dy: dx += or =, dg.
+  // The backward pass of a norm, from dy: dx += or =, dg.
   void norm_backward(const Bf16* x, Kind kind, int l, bool adds) {
     norm_.backward(x, tensors_.copy(kind, l), adds, tensors_.gradient(kind, l));
   }
-  // The way back of out = in w, with w [k, n]: the gradients of w and of in.
+  // The backward pass of out = in w, with w [k, n]: the gradients of w and of in.
   void back(int n, int k, const Bf16* in, Kind kind, int l, const Bf16* d_out, Bf16* d_in) {
     products_.transposed(k, n, n_, in, d_out, tensors_.matrix_gradient(kind, l));
     products_.by_transposed(n_, k, n, d_out, tensors_.copy(kind, l), d_in);
   }
-  // y1 to q, k and v.
+  // Projects y1 to q, k and v.
   void project(int l) {
     const int d = s_.width, dk = s_.key_width();
     products_(n_, s_.query_width(), d, at_.y1, tensors_.copy(Kind::query, l), attention_->q());
@@ -213,7 +212,7 @@ class DevicePlain {
     products_(n_, dk, d, at_.y1, tensors_.copy(Kind::value, l), attention_->v());
   }
 
-  // out: null where the layer is computed again and its end is not needed.
+  // out: null if the layer is recomputed and its output is not needed.
   void layer(int l, Bf16* out) {
     const int d = s_.width, inner = s_.inner;
     const std::int64_t pairs = n_ * inner / 2;
@@ -242,7 +241,7 @@ class DevicePlain {
   std::int64_t n_;
   Inputs in_;
   double* sums_;
-  ModelKernels shared_;  // that draw, and add up by token
+  ModelKernels shared_;  // those that draw, and add up by token
   PlainKernels kernels_;
   Products products_;
   DeviceTensors tensors_;

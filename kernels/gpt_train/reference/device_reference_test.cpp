@@ -11,8 +11,8 @@ namespace {
 
 constexpr Optimizer optimizers[] = {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale};
 
-// Few numbers, for a thread has two of them and is a fiber here. Keys are narrower than queries,
-// and matrices wider than high, higher than wide and square.
+// Few numbers, since a thread has two of them and is a fiber here. Keys are narrower than queries;
+// matrices are wide, tall and square.
 constexpr Shape narrow = {120, 64, 1, 1, 2, 32, 88, 2, 40, 15};
 
 Options of(const Shape& shape, Optimizer optimizer = Optimizer::adamw) {
@@ -30,7 +30,7 @@ double off(Unit unit, const Options& options, int steps) {
   return distance(unit, options, computation->result(), oracle::answer(unit, options, steps));
 }
 
-// The worst tensor's norm: what storage in bf16 costs.
+// The worst tensor, relative to its norm: the error of storage in bf16.
 TEST(DeviceReference, AgreesWithTheOracleInEveryUnit) {
   for (const Unit unit : parts) EXPECT_LT(off(unit, of(narrow), 1), 4e-2) << static_cast<int>(unit);
 }
@@ -46,7 +46,8 @@ TEST(DeviceReference, TrainsAsTheOracleDoes) {
         << optimizer_words.of(optimizer);
 }
 
-// All gradients of a fresh model but the head's are zero, and what is made orthogonal of them too.
+// All gradients of a fresh model except the head's are zero, and so are the orthogonalised
+// matrices.
 TEST(DeviceReference, MovesByDecayAloneWhereThereIsNoGradient) {
   Options options = of(narrow, Optimizer::muon);
   options.start = Start::upstream;
@@ -94,7 +95,7 @@ std::int64_t launches(Unit unit, Optimizer optimizer = Optimizer::adamw) {
   return step.launches;
 }
 
-// Counted out in README.md.
+// README.md has the counts.
 TEST(DeviceReference, LaunchesWhatIsWritten) {
   constexpr int layers = 2, layer = 28, back = 47, head = 7, head_back = 12, others = 3;
   EXPECT_EQ(launches(Unit::attention_forward), 11);

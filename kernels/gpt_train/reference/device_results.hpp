@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the reference on a device keeps the results of a layer's operations, and their gradients,
-// each in memory of its own.
+// The results of a layer's operations in the reference on a device, and their gradients, each in
+// its own memory.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 namespace holdfast::gpt_train {
 
 // Results of operations on all tokens: [n, d], but u, a, silu, h and their gradients [n, I], and
-// d_o [n, Da]. `other` is also a norm's intermediate result. What a unit does not need is null.
+// d_o [n, Da]. `other` is also a norm's intermediate result. Those that a unit does not need are
+// null.
 class DeviceResults {
  public:
   DeviceResults(Backend& backend, const Problem& problem)
@@ -56,7 +57,7 @@ class DeviceResults {
   static std::size_t tokens(const Problem& p) {
     return p.unit == Unit::update ? 0 : static_cast<std::size_t>(p.options.shape.tokens());
   }
-  // Numbers of a token.
+  // Numbers per token.
   static std::size_t layer_width(const Problem& p) {
     const Shape& s = p.options.shape;
     return static_cast<std::size_t>(runs_layers(p) ? 4 * s.width + 4 * s.inner : s.width);

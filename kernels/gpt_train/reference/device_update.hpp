@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference's update on a device: each tensor's rule as a chain of operations, 86 bytes a
-// number where AdamW needs 30, Newton-Schulz matrix by matrix in TF32.
+// The reference's update on a device: each tensor's rule as a chain of operations, 86 bytes per
+// number where AdamW needs 30; Newton-Schulz matrix by matrix in TF32.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class PlainDeviceUpdate {
     return (moment_count(options) + scratch_count(options)) * sizeof(float);
   }
 
-  // So far read and written to turn matrices.
+  // Bytes read and written so far to transpose matrices.
   std::int64_t layout_bytes() const { return newton_schulz_.layout_bytes(); }
 
   void clear() { device_.fill_zero(moments_.data(), moments_.bytes()); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference variant on the host: what `speedup` divides by. It is unfused, not slowed down: the
-// same library makes its products, the same threads share its loops, and all memory is held.
+// The reference variant on the host, which `speedup` compares with. It is unfused, but not slowed
+// down: the same library makes its products, the same threads share its loops, and all memory is
+// held.
 #include "gpt_train/reference/plain.hpp"
 #include "gpt_train/reference/plain_matrices.hpp"
 #include "gpt_train/stepped/steps.hpp"

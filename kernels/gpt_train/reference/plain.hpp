@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model's stages as written: each product and each operation by itself with a result of its
-// own, attention over the whole square, a layer computed again for its backward pass. Compiled once
-// for each instruction set.
+// The model's stages as written: each product and operation separate with its own result, attention
+// over the whole square, a layer recomputed for its backward pass. Compiled per instruction set.
 #pragma once
 
 #include <algorithm>
@@ -188,7 +187,7 @@ class Plain {
     plain::scale_rows(x, r, n_, s_.width, y);
     plain::scale_columns(y, parameters_.of(kind, l), n_, s_.width, y);
   }
-  // The way back of a norm, from dy: dx += or =, dg.
+  // The backward pass of a norm, from dy: dx += or =, dg.
   void norm_backward(const T* x, Kind kind, int l, bool add) {
     const int d = s_.width;
     T *r = inverses_.data(), *mean = r + n_;
@@ -202,7 +201,7 @@ class Plain {
     plain::add(at_.dx, at_.weighed, n_ * d, at_.dx);
   }
 
-  // out: null where the layer is computed again and its end is not needed.
+  // out: null if the layer is recomputed and its output is not needed.
   void layer(int l, T* out) {
     const int d = s_.width, da = s_.query_width(), dk = s_.key_width(), inner = s_.inner;
     norm(stream(l), Kind::norm1, l, at_.y1);
@@ -226,7 +225,7 @@ class Plain {
     plain::add(at_.x1, at_.added, n_ * d, out);
   }
 
-  // The way back of out = in w, with w [k, n]: the gradients of w and of in.
+  // The backward pass of out = in w, with w [k, n]: the gradients of w and of in.
   void back(int n, int k, const T* in, Kind kind, int l, const T* d_out, T* d_in) {
     product_.transposed(k, n, n_, in, d_out, gradients_.of(kind, l));
     product_.by_transposed(n_, k, n, d_out, parameters_.of(kind, l), d_in);

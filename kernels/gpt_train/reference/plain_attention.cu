@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of plain_model.cu: attention, a kernel for each operation that is written down: heads
-// turned to the front, keys and values repeated, scores, mask and shares over the whole square.
-// Arithmetic in f32, every result in bf16. Two numbers for each thread but where eight are moved.
+// A part of plain_model.cu: attention, a kernel per written operation: heads moved to the front,
+// keys and values repeated, scores, mask and shares over the whole square. Arithmetic in f32, every
+// result in bf16. Two numbers per thread, or eight if they are only moved.
 
 // x, out: [n, heads, width], rows of T positions; cosines, sines: [T, width / 2]. direction: 1, or
 // -1 to undo.
@@ -33,7 +33,7 @@ __global__ void heads_first(const Bf16* x, long long eights, int columns, int he
   reinterpret_cast<uint4*>(out)[k] = *reinterpret_cast<const uint4*>(from);
 }
 
-// And back: x [B, heads, repeats, T, width], whose repeats are added up.
+// The inverse: x [B, heads, repeats, T, width], with the repeats added up.
 __global__ void heads_last(const Bf16* x, long long pairs, int columns, int heads, int repeats,
                            int width, Bf16* out) {
   const long long k = plain::thread();
@@ -72,7 +72,7 @@ __global__ void mask_scores(const Bf16* scores, const int* segments, long long p
                e + 1 <= t && segments[of + e + 1] == own ? one.high : hidden);
 }
 
-// A block for each row of T numbers.
+// One block per row of T numbers.
 __global__ void softmax_rows(const Bf16* x, int columns, Bf16* out) {
   const long long row = static_cast<long long>(blockIdx.x) * columns;
   const int first = 2 * threadIdx.x, step = 2 * plain::row_threads;
@@ -93,7 +93,7 @@ __global__ void softmax_rows(const Bf16* x, int columns, Bf16* out) {
   }
 }
 
-// out = p (dp - sum p dp), a block for each row of T numbers.
+// out = p (dp - sum p dp), one block per row of T numbers.
 __global__ void softmax_slopes(const Bf16* p, const Bf16* dp, int columns, Bf16* out) {
   const long long row = static_cast<long long>(blockIdx.x) * columns;
   const int first = 2 * threadIdx.x, step = 2 * plain::row_threads;

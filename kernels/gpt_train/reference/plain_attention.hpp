@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of the reference on a device: rotation, products over the whole square, the forbidden
-// half with it, and every result in memory of its own. Eleven launches forward and twelve backward.
+// The reference's attention on a device: rotation, products over the whole square including the
+// masked half, every result in its own memory. Eleven launches forward and twelve backward.
 #pragma once
 
 #include "gpt_train/problem/shape.hpp"
@@ -12,12 +12,12 @@ namespace holdfast::gpt_train {
 
 class PlainAttention {
  public:
-  // Throws Error{bad_input} for rows that are no multiple of eight positions. kernels and
-  // blas: of the same backend.
+  // Throws Error{bad_input} if the length of rows is not a multiple of eight. kernels and blas: of
+  // the same backend.
   PlainAttention(Backend& backend, const PlainKernels& kernels, Blas& blas, const Shape& shape,
                  bool goes_back);
 
-  // What the products before write, and the gradients that those behind read: q, dq [n, Da]; k, v,
+  // Inputs written by the products before, and gradients read by those after: q, dq [n, Da]; k, v,
   // dk, dv [n, Dk].
   Bf16* q() const { return q_; }
   Bf16* k() const { return k_; }
@@ -33,7 +33,7 @@ class PlainAttention {
 
   static std::size_t bytes(const Shape& shape, bool goes_back);
 
-  // So far read and written to turn heads first or last.
+  // Bytes read and written so far to move heads first or last.
   std::int64_t layout_bytes() const { return layout_bytes_; }
 
  private:
@@ -43,7 +43,7 @@ class PlainAttention {
   void first(const Bf16* x, int heads, int repeats, Bf16* out);
   void last(const Bf16* x, int heads, int repeats, Bf16* out);
   void scale(const Bf16* x, Bf16* out);
-  // One product for each row and head: c [m, n] = op(a) op(b).
+  // One product per row and head: c [m, n] = op(a) op(b).
   void by_head(int m, int n, int k, bool turn_a, bool turn_b, const Bf16* a, const Bf16* b,
                Bf16* c);
   std::int64_t rows() const { return std::int64_t{s_.batch} * s_.heads() * s_.columns; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference's attention on a device, rotation included, beside the oracle.
+// The reference's attention on a device, including rotation, against the oracle.
 #include "gpt_train/reference/plain_attention.hpp"
 
 #include <gmock/gmock.h>
@@ -55,8 +55,8 @@ struct PlainAttentionRun {
   Buffer<Bf16> d_o;
 };
 
-// The difference of all numbers, by Frobenius norms: the reference rounds scores, shares and slopes
-// in memory.
+// The relative difference by Frobenius norms: the reference rounds scores, shares and slopes in
+// memory.
 double off(const Values& found, const Values& expected) {
   Values difference = found;
   for (std::size_t i = 0; i < found.size(); ++i) difference[i] -= expected[i];

@@ -60,7 +60,7 @@ struct PlainKernels : KernelList {
   Listed<const Bf16*, long long, float, Bf16*> cap_slope{*this, "cap_slope"};
 };
 
-// A kernel for gradients in f32 and one for those in bf16.
+// One kernel for gradients in f32 and one for those in bf16.
 template <template <class> class Of>
 struct OfEither : Of<float>, Of<Bf16> {
   OfEither(KernelList& list, const char* name)
@@ -100,7 +100,7 @@ constexpr unsigned plain_row_threads = 128, plain_flat_threads = 256;
 inline LaunchShape plain_flat(std::int64_t threads) {
   return {.grid = {blocks(threads, plain_flat_threads)}, .block = {plain_flat_threads}};
 }
-// A block, or a warp, for each row.
+// Shapes with one block, or one warp, per row.
 inline LaunchShape plain_rows(std::int64_t rows) {
   return {.grid = {static_cast<unsigned>(rows)}, .block = {plain_row_threads}};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Newton-Schulz by itself, matrix by matrix as written. Compiled once for each instruction set.
+// Isolated Newton-Schulz, matrix by matrix as written. Compiled per instruction set.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Newton-Schulz of one matrix, each operation by itself with a result of its own. Compiled once for
-// each instruction set.
+// Newton-Schulz of one matrix, each operation separate with its own result. Compiled per
+// instruction set.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ void turn(const T* x, int rows, int columns, T* out) {
   });
 }
 
-// x in place. wide and product: two more matrices; squares: three of `square` numbers or more.
+// In place in x. wide and product: two more matrices; squares: three of `square` numbers or more.
 template <class T>
 void make_orthogonal(Blas& blas, int rows, int columns, T* x, T* wide, T* product, T* squares,
                      std::int64_t square) {

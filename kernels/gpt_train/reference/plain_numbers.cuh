@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the reference's kernels on a device: two bf16 at a time, and sums of a block's or a warp's
+// For the reference's kernels on a device: two bf16 at a time, and sums over a block's or a warp's
 // row.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace gpt = holdfast::gpt_train;
 
 namespace plain {
 
-constexpr int row_threads = 128;  // of the kernels that have a row, or four, for each block
+constexpr int row_threads = 128;  // of kernels with one row, or four, per block
 
 struct Pair {
   float low, high;
@@ -27,7 +27,7 @@ __device__ inline long long thread() {
   return static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-// Of a block's row, in every thread: combine is the sum or the highest.
+// The sum or maximum, by `combine`, over a block's row, in every thread.
 template <class Combine>
 __device__ inline float of_row(float own, Combine combine) {
   __shared__ float parts[row_threads / 32];
@@ -47,7 +47,7 @@ __device__ inline float highest_of_row(float own) {
   return of_row(own, [](float a, float b) { return fmaxf(a, b); });
 }
 
-// Of a warp's row, in every lane.
+// The sum over a warp's row, in every lane.
 __device__ inline float sum_of_warp(float own) {
   for (int lanes = 16; lanes > 0; lanes /= 2) own += __shfl_xor_sync(0xffffffffu, own, lanes);
   return own;

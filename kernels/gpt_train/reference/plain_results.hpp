@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the results of a layer's operations lie, and their gradients, each in memory of its own.
+// The results of a layer's operations, and their gradients, each in its own memory.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace holdfast::gpt_train::HOLDFAST_ISA {
 
 // Results of operations on all tokens: [n, d], but u, a, silu, h and their gradients [n, I], and
-// d_o [n, Da]. What a unit does not need is null.
+// d_o [n, Da]. Those that a unit does not need are null.
 template <class T>
 class PlainResults {
  public:
@@ -47,7 +47,7 @@ class PlainResults {
     *du = nullptr, *da = nullptr, *d_o = nullptr;
 
  private:
-  // Numbers of a token.
+  // Numbers per token.
   static std::size_t layer_width(const Problem& p) {
     const Shape& s = p.options.shape;
     if (runs_layers(p)) return 4 * s.width + 4 * s.inner;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of plain_model.cu: what a model does between its products. Arithmetic in f32, results in
-// bf16 but where a sum is kept; two numbers for each thread, or a warp for each row.
+// A part of plain_model.cu: a model's operations between its products. Arithmetic in f32, results
+// in bf16 except for sums; two numbers per thread, or one warp per row.
 
 // x = E[tok]: [n, d].
 __global__ void gather(gpt::Inputs in, const Bf16* e, long long pairs, int d, Bf16* x) {
@@ -40,7 +40,7 @@ __global__ void scale_columns(const Bf16* x, const Bf16* g, long long pairs, int
   plain::store(out + 2 * k, by.low * one.low, by.high * one.high);
 }
 
-// partial [blocks of rows, d] = sums of a b over norm_rows rows; a thread for two columns.
+// partial [blocks of rows, d] = sums of a b over norm_rows rows; one thread per two columns.
 __global__ void column_products(const Bf16* a, const Bf16* b, int rows, int d, float* partial) {
   const int column = 2 * (blockIdx.x * blockDim.x + threadIdx.x);
   if (column >= d) return;
@@ -129,14 +129,14 @@ __global__ void cap(const Bf16* z, long long pairs, float limit, Bf16* out) {
   plain::store(out + 2 * k, limit * tanhf(one.low / limit), limit * tanhf(one.high / limit));
 }
 
-// What a position must foretell, or -1 where it does not count.
+// A position's target, or -1 if it does not count.
 __device__ inline int target_of(const gpt::Inputs& in, long long at) {
   if (at % in.columns + 1 == in.columns) return -1;
   const bool counts = in.tokens[at + 1] != in.padding && in.documents[at + 1] == in.documents[at];
   return counts ? in.tokens[at + 1] : -1;
 }
 
-// capped: [n, vocabulary]; losses: [n]. A block for each row.
+// capped: [n, vocabulary]; losses: [n]. One block per row.
 __global__ void row_losses(gpt::Inputs in, const Bf16* capped, int vocabulary, float limit,
                            float* losses) {
   const Bf16* of = capped + static_cast<long long>(blockIdx.x) * vocabulary;
@@ -167,7 +167,7 @@ __global__ void softmax_logits(const Bf16* capped, int vocabulary, float limit, 
   }
 }
 
-// dz = (p - hit) / sqrt c where the position counts.
+// dz = (p - hit) / sqrt c if the position counts.
 __global__ void logit_slopes(gpt::Inputs in, const float* p, long long pairs, int vocabulary,
                              Bf16* dz) {
   const long long k = plain::thread();

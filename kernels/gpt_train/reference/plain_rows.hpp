@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of the reference, each one loop over whole arrays with a result of its own.
-// Compiled once for each instruction set.
+// The operations of the reference, each one loop over whole arrays with its own result. Compiled
+// per instruction set.
 #pragma once
 
 #include <algorithm>
@@ -90,7 +90,7 @@ void heads_first(const T* x, int batch, int columns, int heads, int repeats, int
                       out + (at * columns + t) * width);
       });
 }
-// And back, the repeated heads added up.
+// The inverse, with the repeated heads added up.
 template <class T>
 void heads_last(const T* x, int batch, int columns, int heads, int repeats, int width, T* out) {
   each_long<T>(
@@ -124,7 +124,7 @@ void rotate(const T* x, const T* cosines, const T* sines, std::int64_t rows, int
   });
 }
 
-// Scores [B, heads, T, T]: hidden where the pair does not see each other.
+// Scores [B, heads, T, T], hidden if the pair does not see each other.
 template <class T>
 void mask(const T* scores, const int* segments, int batch, int heads, int columns, T* out) {
   each_long<T>(std::int64_t{batch} * heads * columns, columns, [=](std::int64_t row) {
@@ -178,7 +178,7 @@ template <class T>
 void cap(const T* z, std::int64_t count, T* out) {
   each<T>(count, [=](std::int64_t k) { out[k] = T(logit_cap) * std::tanh(z[k] / T(logit_cap)); });
 }
-// The losses of capped logits [rows, v]: 0 where a position does not count.
+// The losses of capped logits [rows, v]: 0 if a position does not count.
 template <class T>
 void losses(const T* capped, std::int64_t rows, int v, const Targets& targets, T* out) {
   each_long<T>(rows, 8 * v, [=, &targets](std::int64_t row) {

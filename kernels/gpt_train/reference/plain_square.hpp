@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention over the whole square of positions, as written: each operation by itself with a result
-// of its own, shares and the forbidden half in memory, keys and values repeated for each query
-// head.
+// Attention over the whole square of positions, as written: each operation separate with its own
+// result, shares and the masked half in memory, keys and values repeated for each query head.
 #pragma once
 
 #include <cmath>
@@ -20,7 +19,7 @@ namespace holdfast::gpt_train::HOLDFAST_ISA {
 template <class T>
 class PlainSquare {
  public:
-  // What a unit does not need has no memory.
+  // Arrays that a unit does not need have no memory.
   PlainSquare(Backend& backend, Products<T>& products, const Shape& shape, bool needed,
               bool goes_back)
       : products_(products),
@@ -122,7 +121,7 @@ class PlainSquare {
       }
   }
 
-  // One product for each row and head.
+  // One product per row and head.
   void by_head(int m, int n, int k, bool turn_a, bool turn_b, const T* a, const T* b, T* c) {
     products_.batched(s_.batch * s_.heads(), m, n, k, turn_a, turn_b, a, b, c);
   }

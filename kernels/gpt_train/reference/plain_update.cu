@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference's update on a device, a kernel for each operation on a tensor, in f32. G is what a
-// gradient is stored in.
+// The reference's update on a device, a kernel per operation on a tensor, in f32. G is the type of
+// stored gradients.
 #include "gpt_train/reference/plain_numbers.cuh"
 
 // out = by_what what + by_old old; out may be old.
@@ -40,7 +40,7 @@ __global__ void cast(const float* x, long long pairs, Bf16* out) {
   if (k < pairs) plain::store(out + 2 * k, x[2 * k], x[2 * k + 1]);
 }
 
-// sizes [rows]: roots of the mean squares; then rows beyond `greatest` are divided by theirs.
+// sizes [rows]: roots of the mean squares; then rows beyond `greatest` are divided by their own.
 __global__ void row_sizes(const float* p, long long rows, int d, float* sizes) {
   const long long row = plain::thread() / 32;
   if (row >= rows) return;
@@ -73,7 +73,7 @@ __global__ void scale_by(const float* x, const float* factor, long long count, f
   if (k < count) out[k] = *factor * x[k];
 }
 
-// out [columns, rows] = x [rows, columns], in squares of 32 by blocks of [32, 8] threads.
+// out [columns, rows] = the transpose of x [rows, columns], in squares of 32 by blocks of [32, 8].
 __global__ void turn(const float* x, int rows, int columns, float* out) {
   __shared__ float square[32][33];
   const int left = blockIdx.x * 32, top = blockIdx.y * 32;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An update as a chain of operations on each tensor, Newton-Schulz matrix by matrix. Compiled once
-// for each instruction set.
+// An update as a chain of operations on each tensor, Newton-Schulz matrix by matrix. Compiled per
+// instruction set.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches as training steps ask for them, made when they are asked for or before, by a thread of
-// its own that touches no backend.
+// Batches for training steps, made on demand or ahead by a separate thread that touches no backend.
 #pragma once
 
 #include <array>
@@ -23,12 +22,12 @@ namespace holdfast::gpt_train {
 struct Fetched {
   Batch batch = {};
   Targets targets = {};
-  std::uint64_t checksum = 0;  // of the rounds of all tokens
+  std::uint64_t checksum = 0;  // over the rounds of all tokens
 };
 Fetched fetched(const Options& options, std::int64_t step);
 
-// A thread that fills two slots in turn: what step s reads lies in slot s % 2. A slot is filled
-// anew once it was given back.
+// A thread that fills two slots alternately: the input of step s lies in slot s % 2. A slot is
+// refilled once it is given back.
 class FetchWorker {
  public:
   using Fill = std::function<void(std::int64_t step, std::size_t slot)>;
@@ -39,12 +38,13 @@ class FetchWorker {
   FetchWorker(const FetchWorker&) = delete;
   FetchWorker& operator=(const FetchWorker&) = delete;
 
-  // From here on it fills nothing, and then all slots anew from a step on.
+  // halt() stops filling; begin() fills all slots again, from a step on.
   void halt();
   void begin(std::int64_t step);
   bool runs() const { return running_; }
 
-  // Waits until what the step reads is there; steps follow one another. Throws what filling did.
+  // Waits until the input of the step is ready; steps are consecutive. Rethrows an error from
+  // filling.
   void take(std::int64_t step);
   void give_back(std::int64_t step);
   double waited_seconds() const { return waited_; }
@@ -59,20 +59,20 @@ class FetchWorker {
   std::mutex mutex_ = {};
   std::condition_variable changed_ = {};
   std::array<State, slots> states_ = {};
-  std::int64_t next_ = 0;  // step to fill
+  std::int64_t next_ = 0;  // the next step to fill
   bool running_ = false, busy_ = false, ending_ = false;
   std::exception_ptr failure_ = {};
-  std::thread thread_;  // last: it uses all the others
+  std::thread thread_;  // last: it uses all other members
 };
 
-// The batches of a host, in memory of their own.
+// The batches of a host, in their own memory.
 class Batches {
  public:
   explicit Batches(const Options& options, bool ahead);
 
   void halt();
   void begin_again();
-  // The batch of a step; use(fetched) has copied what it needs when it returns.
+  // Passes the batch of a step to use(fetched), which must copy what it needs before it returns.
   template <class Use>
   void of(std::int64_t step, const Use& use) {
     const bool worker = worker_ && worker_->runs();
@@ -92,14 +92,14 @@ class Batches {
  private:
   Options options_;
   std::array<Fetched, FetchWorker::slots> slots_ = {};
-  std::uint64_t checksum_ = 0;  // of all steps so far
+  std::uint64_t checksum_ = 0;  // over all steps so far
   std::unique_ptr<FetchWorker> worker_ = {};
 };
 
-// Not inline, as nothing that is compiled for each instruction set may be.
+// Not inline, because nothing compiled per instruction set may be.
 bool trains_ahead(const Problem& problem);
-// What a training step tells of its fetching, where that is looked at: seconds waited for batches,
-// and the last 32 bits of the checksum of all of them, each since the first step.
+// A training step's readings of fetching, if measured: seconds waited for batches, and the last 32
+// bits of their checksum, both since the first step.
 std::vector<NamedReading> told_of_fetching(const Problem& problem, double waited_seconds,
                                            std::uint64_t checksum);
 

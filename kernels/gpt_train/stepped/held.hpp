@@ -27,7 +27,7 @@ class Held {
   T* at(std::size_t index) const { return memory_.data() + places_[index].offset; }
   int pitch(std::size_t index) const { return places_[index].pitch; }
 
-  // The first number of the only tensor of its kind in a layer; -1: in none.
+  // The first number of the only tensor of its kind in a layer; layer -1: outside of layers.
   T* of(Kind kind, int layer = -1) const {
     for (std::size_t k = 0; k < tensors_.size(); ++k)
       if (tensors_[k].kind == kind && tensors_[k].layer == layer) return at(k);
@@ -38,7 +38,7 @@ class Held {
   void draw(Start start) {
     for (std::size_t k = 0; k < tensors_.size(); ++k) put(k, drawn(tensors_[k], start));
   }
-  // The gradient of an isolated update.
+  // Draws the gradient of an isolated update.
   void draw_gradient() {
     for (std::size_t k = 0; k < tensors_.size(); ++k) {
       Tensor as_if = tensors_[k];
@@ -48,7 +48,7 @@ class Held {
       put(k, drawn(as_if, Start::bench));
     }
   }
-  // Tensor after tensor, each row-major.
+  // Appends tensor after tensor, each row-major.
   void tell(std::vector<double>& to) const {
     for (std::size_t k = 0; k < tensors_.size(); ++k)
       for (int i = 0; i < tensors_[k].rows; ++i)

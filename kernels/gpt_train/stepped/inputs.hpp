@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What isolated stages begin from, the same for every variant, of the batch of a step; f64, before
+// The inputs of isolated stages, the same for every variant, from the batch of a step; f64, before
 // rounding.
 #pragma once
 
@@ -24,7 +24,7 @@ inline std::vector<double> first_stream(const Options& options, std::int64_t ste
   return x;
 }
 
-// The gradient that comes into a stage: [n, width].
+// The incoming gradient of a stage: [n, width].
 inline std::vector<double> incoming(const Shape& s, int width) {
   std::vector<double> dx(s.tokens() * width);
   for (std::size_t k = 0; k < dx.size(); ++k)

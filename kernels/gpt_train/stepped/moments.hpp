@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The moments that an optimiser keeps: of every tensor those that its rule has.
+// The moments of an optimiser: for every tensor those of its rule.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model's pass through its stages, with their scopes: what every variant on every backend shares.
+// A model's pass through its stages, with their scopes: shared by every variant on every backend.
 #pragma once
 
 #include <string>
@@ -50,7 +50,7 @@ void pass(Unit unit, const std::vector<std::string>& names, Model& model) {
   model.embed_backward();
 }
 
-// What a unit of work is made of that does not go on from one step to the next.
+// Runs a unit of work that is not chained from step to step.
 template <class Model>
 void run(Unit unit, const std::vector<std::string>& names, Model& model) {
   switch (unit) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a result that lies in memory which stages share. Until a step has written it, it is
-// another stage's, so it is spoilt before the first one.
+// The part of a result in memory that stages share. Until a step writes it, it may belong to
+// another stage, so it is spoilt before the first step.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ Columns<T> whole_rows(T* rows, int width) {
   return {rows, width, 0, width};
 }
 
-// In the order in which they are told.
+// In the order of the result.
 template <class T>
 using SharedResult = std::vector<Columns<T>>;
 
@@ -31,7 +31,7 @@ void spoil(Backend& backend, const SharedResult<T>& result, std::int64_t n) {
     holdfast::spoil(backend, part.rows, static_cast<std::size_t>(n * part.pitch) * sizeof(T));
 }
 
-// Appends a result of n rows in the memory of a host.
+// Appends a result of n rows from a host's memory.
 template <class T>
 void tell(const SharedResult<T>& result, std::int64_t n, std::vector<double>& to) {
   for (const auto& [rows, pitch, first, width] : result)

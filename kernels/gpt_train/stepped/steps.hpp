@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The units of work in terms of a model's stages, and their results: what both host variants share.
+// The units of work in terms of a model's stages, and their results: shared by both host variants.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@
 
 namespace holdfast::gpt_train {
 
-// What is told of the positions' losses l, in f64.
+// Statistics of the positions' losses l, in f64.
 struct LossSums {
   double mean = 0, deviation = 0, objective = 0;
 };
@@ -32,8 +32,8 @@ LossSums sums_of(const T* losses, std::int64_t positions, std::int64_t count) {
   return {mean, std::sqrt(squares / double(count)), total / std::sqrt(double(count))};
 }
 
-// A Model<T> is made of (backend, problem) and has the stages that are called here. What a unit
-// does not need it need not hold.
+// A Model<T> is constructed from (backend, problem) and has the stages that are called here. It
+// need not hold what a unit does not need.
 template <class Model>
 class Steps : public Computation {
  public:
@@ -46,7 +46,7 @@ class Steps : public Computation {
     start_again(0);
   }
 
-  // Input number s is the batch of step s, for units that do not train.
+  // Input s is the batch of step s, for units that do not train.
   void start_again(int input) override {
     step_ = 0;
     batches_.halt();

@@ -14,7 +14,7 @@ namespace on_cpu_attention {
 
 namespace holdfast::gpt_train {
 
-// Hides one pair more, held in rows of queries (`turned` 0) or of keys.
+// Hides one more pair, held in rows of queries (`turned` 0) or of keys.
 template <int count>
 void hide_planted(float (&scores)[count][4], Held held, int first_row, int first_column,
                   bool turned) {

@@ -8,7 +8,7 @@ namespace holdfast::gpt_train {
 
 void add_attention(EmulatedKernels& kernels, int head);
 
-// The same with one bit of the mask wrong: query 70 of a row of the batch does not see the key
+// The same with one wrong bit in the mask: query 70 of each row of the batch does not see the key
 // before it.
 void add_planted_attention(EmulatedKernels& kernels, int head);
 inline constexpr int planted_query = 70, planted_key = 69;

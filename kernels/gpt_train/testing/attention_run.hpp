@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: attention on a device beside the oracle, on the same numbers, which bf16 can hold.
+// For tests: attention on a device against the oracle, with numbers that are exact in bf16.
 #pragma once
 
 #include <cmath>
@@ -14,8 +14,8 @@ namespace holdfast::gpt_train {
 
 using oracle::Values;
 
-// Rotated queries and keys, values, and the gradient of o; segments of documents about as long as
-// the shape says, and a tail of padding in the last row.
+// Rotated queries and keys, values, and the gradient of o; segments of documents of about the
+// shape's length, and a tail of padding in the last row.
 struct AttentionInput {
   Shape shape = {};
   std::vector<int> segments = {};
@@ -46,7 +46,7 @@ inline AttentionInput attention_input(const Shape& s, int pad_tail) {
 
 // Attention's results on a device.
 struct AttentionOutput {
-  Values o = {}, log_sums = {}, d_q = {}, d_k = {}, d_v = {};  // gradients of what is rotated
+  Values o = {}, log_sums = {}, d_q = {}, d_k = {}, d_v = {};  // by rotated queries and keys
 };
 
 inline std::vector<Bf16> as_bf16(const Values& values) {
@@ -104,8 +104,8 @@ inline AttentionOutput attended(Backend& backend, const AttentionInput& in) {
           columns_of(d, pitch, da, dk), columns_of(d, pitch, da + dk, dk)};
 }
 
-// Rotates by the angle of each position, which undoes what the oracle does to its gradients;
-// turned: by the opposite angle, which undoes what it does to its inputs.
+// Rotates by each position's angle, which undoes the oracle's rotation of its gradients; turned: by
+// the opposite angle, which undoes that of its inputs.
 inline Values rotated(const Shape& s, int heads, Values x, bool turned) {
   const int half = s.head / 2;
   for (std::int64_t n = 0; n < s.tokens(); ++n)
@@ -131,8 +131,8 @@ inline AttentionOutput expected_attention(const AttentionInput& in) {
           rotated(s, s.groups, d.k, false), d.v};
 }
 
-// How far the worst row of `width` numbers is off, by its norm and that of rows on
-// average: a single wrong pair shows in its row, and not in the norm of all.
+// The worst difference of a row of `width` numbers, relative to its norm and the average norm of
+// rows: a single wrong pair shows in its row, but not in the norm of all.
 inline double worst_row(const Values& found, const Values& expected, int width) {
   if (found.size() != expected.size()) return INFINITY;
   const double average =
@@ -150,8 +150,8 @@ inline double worst_row(const Values& found, const Values& expected, int width) 
   return worst;
 }
 
-// By how much all of it is too large or too small, which single roundings hide: the factor that
-// brings the expected nearest.
+// The relative error of the overall scale, which single roundings hide: by the factor that brings
+// the expected values nearest.
 inline double scale_error(const Values& found, const Values& expected) {
   double both = 0, squares = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {

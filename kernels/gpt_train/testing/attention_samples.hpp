@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: shapes that attention is tried with, and how near to the oracle it must be.
+// For tests: shapes for attention, and limits of its distance from the oracle.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,13 +11,14 @@
 
 namespace holdfast::gpt_train {
 
-// By worst_row, twice what was seen: shares, slopes and results are rounded to bf16, 2^-9 each.
+// For worst_row, twice the observed values: shares, slopes and results are rounded to bf16, 2^-9
+// each.
 struct Limits {
   double o = 0.004, d_q = 0.015, d_k = 0.008, d_v = 0.006;
-  double scale = 0.001;  // of all of one of them, whose roundings cancel
+  double scale = 0.001;  // of a whole result, where roundings cancel
 };
 inline constexpr Limits limits;
-// Limits of a thousand columns: twice what the emulated device and an H200 gave, 0.0164.
+// Limits for a thousand columns: twice the value of the emulated device and an H200, 0.0164.
 inline constexpr Limits limits_of_long{.d_q = 0.033};
 
 struct Sample {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the optimized variant costs on a dry device, and what a device refuses.
+// The costs of the optimized variant on a dry device, and the refusals of a device.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -32,13 +32,13 @@ DryRun dry(Unit unit, const Options& options) {
                 [=](Backend& backend) { return make(unit, backend, Variant::optimized, options); });
 }
 
-// Each step has a rate, a warm-up and a batch of its own.
+// Gives each step its own rate, warm-up and batch.
 Options warming(Options options) {
   options.warm_tokens = 20 * double(options.shape.tokens());
   return options;
 }
 
-// A batch of 12 n + 64 bytes arrives and a loss of 16 leaves, for neither of which anybody waits.
+// A batch of 12 n + 64 bytes arrives and a loss of 16 leaves, neither of which is waited for.
 TEST(DryGpt, TenStepsWithRatesAndBatchesOfTheirOwnWaitForNothing) {
   for (const Optimizer optimizer : optimizers) {
     const Options options = warming(of(Model::tiny, optimizer, true, Launch::graph));
@@ -66,7 +66,7 @@ TEST(DryGpt, TenStepsWithRatesAndBatchesOfTheirOwnAreOneCapture) {
   EXPECT_EQ(verbs[Activity::Kind::replay], 10);
 }
 
-// A replay shows what the host's step has: testing/scopes_test.cpp.
+// testing/scopes_test.cpp shows that a replay has the scopes of a step launched by the host.
 TEST(DryGpt, AGraphShowsTheScopesOfItsStep) {
   for (const Launch launch : {Launch::host, Launch::graph}) {
     DryRun run = dry(Unit::train_step, of(Model::tiny, Optimizer::muon, true, launch));
@@ -137,7 +137,7 @@ TEST(DryGpt, KernelsHoldTheirNumbersInRegisters) {
     }
 }
 
-// Products, kernels and fills alone: nothing is moved to lie elsewhere.
+// Products, kernels and fills only: nothing is moved just to change its layout.
 TEST(DryGpt, MovesNothingThatItDoesNotCompute) {
   const auto moved = [](Variant variant, Unit unit) {
     const DryRun run(90, [=](Backend& backend) {
@@ -153,18 +153,18 @@ TEST(DryGpt, MovesNothingThatItDoesNotCompute) {
   };
   for (const Unit unit : {Unit::train_step, Unit::attention_backward, Unit::lm_head, Unit::update})
     EXPECT_EQ(moved(Variant::optimized, unit), 0);
-  // The arriving gradient of a layer by itself is put back before each step.
+  // The incoming gradient of an isolated layer is restored before each step.
   const Shape& s = shape_of(Model::tiny);
   const auto number = 2. * sizeof(Bf16) * double(s.tokens());
   EXPECT_EQ(moved(Variant::optimized, Unit::layer_backward), number * s.width);
-  // q, and k and v repeated, are turned to lie head by head, and o is turned back.
+  // q, and the repeated k and v, are permuted head by head, and o is permuted back.
   EXPECT_EQ(moved(Variant::reference, Unit::attention_forward), number * 4 * s.query_width());
-  // Wk, Wv and Wd have more rows than columns: they are turned, and back.
+  // Wk, Wv and Wd have more rows than columns: they are transposed, and back.
   EXPECT_EQ(moved(Variant::reference, Unit::update),
             2. * 2 * sizeof(float) * s.layers * s.width * (2 * s.key_width() + s.inner));
 }
 
-// Parameters, moments and gradients are made on the device, of which a host sees nothing.
+// Parameters, moments and gradients are generated on the device; the host holds none of them.
 TEST(DryGpt, AModelOfSixGigabytesTakesAHostLessThanTwoSeconds) {
   const Options options = of(Model::gpt2_124m, Optimizer::muon, true, Launch::graph);
   const auto seconds = [&] {
@@ -178,7 +178,7 @@ TEST(DryGpt, AModelOfSixGigabytesTakesAHostLessThanTwoSeconds) {
   EXPECT_LT(seconds(), 2);
 }
 
-// No more than 2048 rows of logits are held at once.
+// At most 2048 rows of logits are held at once.
 TEST(DryGpt, HoldsTwoThousandRowsOfLogitsAndNoSquareOfColumns) {
   const DryRun run = dry(Unit::train_step, of(Model::llama3_150m));
   EXPECT_EQ(run.backend->ledger.peak_by_site().find("logits")->second, 2 * 2048 * 50432);
@@ -223,7 +223,8 @@ TEST(DryGpt, PeakIsTheFormula) {
       const double formula =
           double(formula_peak_bytes(Variant::optimized, Unit::train_step, options));
       EXPECT_NEAR(peak / formula, 1, 0.002) << model_words.of(model);
-      // Logits stand apart from what Newton-Schulz uses again: 0.06 % beyond the published percent.
+      // Logits are separate from the memory that Newton-Schulz reuses: 0.06 % above the published
+      // percent.
       EXPECT_NEAR(peak / published_peak(options), 1, 0.011) << model_words.of(model);
     }
   for (const Unit unit :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Newton-Schulz by itself on a device: what it computes on the emulated one, and what it costs.
+// Isolated Newton-Schulz on a device: its results on the emulated one, and its costs.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -39,7 +39,7 @@ Likeness like_the_oracle(Variant variant, const Matrices& what) {
   return worst;
 }
 
-// Lying and standing, no multiple of a square of 32, and more than one.
+// Wide and tall, not multiples of a square of 32, and several of them.
 TEST(DeviceMatrices, AreMadeOrthogonalAsByTheOracle) {
   for (const Matrices& what : {of(40, 104, 3), of(72, 40, 2), of(64, 64, 1)})
     for (const Variant variant : {Variant::reference, Variant::optimized}) {

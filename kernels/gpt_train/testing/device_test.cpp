@@ -33,7 +33,7 @@ std::vector<double> found(Backend& backend, Unit unit, const Options& options, i
   return computation->result();
 }
 
-// What the oracle answers to a pass of documents.
+// The oracle's answer for a pass with documents.
 const std::vector<double>& tiny_pass() {
   static const std::vector<double> answer =
       oracle::answer(Unit::forward_backward, of(Model::tiny, Optimizer::adamw, true), 1);
@@ -42,7 +42,7 @@ const std::vector<double>& tiny_pass() {
 
 struct Part {
   Unit unit;
-  double most;  // twice what was seen of the worst tensor; storage in bf16 is allowed 4e-2
+  double most;  // twice the worst tensor's observed value; storage in bf16 is allowed 4e-2
 };
 
 TEST(GptDevice, AgreesWithTheOracleInEveryUnit) {
@@ -57,7 +57,7 @@ TEST(GptDevice, AgreesWithTheOracleInEveryUnit) {
     const Options options = of(Model::tiny, Optimizer::adamw, true);
     const std::vector<double> expected =
         unit == Unit::forward_backward ? tiny_pass() : oracle::answer(unit, options, 1);
-    // HoldsNoResultThatNoStepHasWritten has the second step of the others.
+    // HoldsNoResultThatNoStepHasWritten tests the second step of the others.
     const int steps = unit == Unit::forward || unit == Unit::forward_backward ? 2 : 1;
     const std::vector<double> ours = found(*backend, unit, options, steps);
     EXPECT_LT(distance(unit, options, ours, expected), most) << int(unit);
@@ -68,8 +68,8 @@ TEST(GptDevice, AgreesWithTheOracleInEveryUnit) {
   }
 }
 
-// Rows of E are projected whether they were touched or not, Lion's moments go on last, decay is
-// within Muon's factor, matrices that lie joined are made orthogonal apart.
+// Rows of E are projected whether they occur or not, Lion updates its moments last, decay is scaled
+// by Muon's factor, joined matrices are orthogonalised separately.
 TEST(GptDevice, UpdatesAsTheOracleDoes) {
   const auto backend = emulated();
   for (const Optimizer optimizer : optimizers) {
@@ -86,7 +86,7 @@ TEST(GptDevice, UpdatesAsTheOracleDoes) {
   }
 }
 
-// A sign of 128 that turns is a sixth of the movement of a norm, and twice that is allowed here.
+// One of 128 signs that flips is a sixth of a norm's movement; twice that is allowed here.
 TEST(GptDevice, MovesAsTheOracleDoesInATraining) {
   const Options options = of(Model::tiny);
   EXPECT_LT(oracle::distance_of_movement(options, found(*emulated(), Unit::train_step, options),
@@ -94,7 +94,7 @@ TEST(GptDevice, MovesAsTheOracleDoesInATraining) {
             0.36);
 }
 
-// A padded end of a row, and rows that are no multiple of a tile, of a warp's rows, or of 32.
+// A padded end of a row, and row lengths that are not multiples of a tile, a warp's rows, or 32.
 TEST(GptDevice, TakesRowsOfAnyLength) {
   Options options = of(Model::tiny, Optimizer::adamw, true);
   options.shape.columns = 75;
@@ -107,7 +107,7 @@ TEST(GptDevice, TakesRowsOfAnyLength) {
       3e-2);
 }
 
-// More numbers than a warp or a block of the way back reads at once.
+// More numbers than a warp or a block reads at once on the way back.
 TEST(GptDevice, TakesWideRows) {
   Options options = of(Model::tiny);
   options.shape = {64, 520, 1, 1, 1, 32, 24, 1, 12, 5};
@@ -135,12 +135,13 @@ TEST(GptDevice, ClassifiesMoreLogitsThanABlockTakesAtOnce) {
   expect_classified({6144, 64, 1, 1, 1, 32, 24, 1, 12, 5});
 }
 
-// And the loss has more parts than a block adds up at once.
+// Also, the loss has more parts than a block adds up at once.
 TEST(NightlyGptDevice, ClassifiesMoreRowsThanAreHeldAtOnce) {
   expect_classified({24, 32, 1, 1, 1, 32, 24, 9, 230, 5});
 }
 
-// All gradients of a fresh model but the head's are zero, and what is made orthogonal of them too.
+// All gradients of a fresh model except the head's are zero, and so are the orthogonalised
+// matrices.
 TEST(GptDevice, MovesByDecayAloneWhereThereIsNoGradient) {
   Options options = of(Model::tiny, Optimizer::multiscale);
   options.shape = narrow;
@@ -150,7 +151,7 @@ TEST(GptDevice, MovesByDecayAloneWhereThereIsNoGradient) {
             4e-2);
 }
 
-// Steps, mean, deviation, objective, norm of all gradients. Returns what the last step tells.
+// Steps, mean, deviation, objective, norm of all gradients. Returns the result of the last step.
 std::vector<double> expect_published(const golden::TinyUpdates& known, int steps) {
   const auto backend = emulated();
   const Options options = of(Model::tiny, known.optimizer, known.documents, Launch::graph);
@@ -166,7 +167,7 @@ std::vector<double> expect_published(const golden::TinyUpdates& known, int steps
   return told;
 }
 
-// The second step's values follow from the first one's update.
+// The second step's values follow from the first step's update.
 TEST(GptDevice, BeginsWithThePublishedLossesAndNorms) {
   for (const golden::TinyUpdates& known : golden::tiny_updates)
     if (known.documents == (known.optimizer == Optimizer::multiscale) &&
@@ -184,8 +185,8 @@ TEST(NightlyGptDevice, TrainsToThePublishedLossesAndNorms) {
   }
 }
 
-// Five steps, each with a rate, a warm-up and a batch of its own, whatever the order of threads,
-// and of copies among kernels.
+// Five steps, each with its own rate, warm-up and batch, in any order of threads and of copies
+// among kernels.
 TEST(GptDevice, AGraphGivesTheBitsOfLaunchesAndOfASecondRun) {
   using emulation::CopyLane, emulation::Order;
   for (const Optimizer optimizer : optimizers) {
@@ -204,7 +205,7 @@ TEST(GptDevice, AGraphGivesTheBitsOfLaunchesAndOfASecondRun) {
   }
 }
 
-// What storage in bf16 costs: no tensor of a gradient points elsewhere.
+// The error of storage in bf16: no tensor's gradient points elsewhere.
 TEST(GptDevice, GradientsPointWhereThoseOfTheOracleDo) {
   const Options options = of(Model::tiny, Optimizer::adamw, true);
   const std::vector<double>& expected = tiny_pass();
@@ -221,7 +222,7 @@ TEST(GptDevice, GradientsPointWhereThoseOfTheOracleDo) {
   }
 }
 
-// A slot that the worker wrote while its copy was on its way would show where copies are late.
+// If the worker wrote a slot during its copy, late copies would show it.
 TEST(GptDevice, FetchingAheadGivesTheBitsOfFetchingInEachStep) {
   const auto after = [](Fetching fetching, emulation::CopyLane copies) {
     Options options = of(Model::tiny, Optimizer::adamw, true, Launch::graph);
@@ -262,8 +263,8 @@ TEST(GptDevice, HoldsNoResultThatNoStepHasWritten) {
   expect_written_by_each_step(*emulated(), Variant::optimized, options);
 }
 
-// The loss of step 1 is known when its slot is asked for again, two steps later, and of a training
-// that ends before that, when its result is.
+// The loss of step 1 is checked when its slot is needed again, two steps later; if a training ends
+// before that, when its result is read.
 TEST(GptDevice, ALossThatIsNoNumberStopsTheTrainingWithItsStep) {
   Options options = of(Model::tiny);
   options.shape = narrow;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker that fetches ahead, and trainings of a host that have one.
+// The worker that fetches ahead, and trainings on a host with it.
 #include "gpt_train/stepped/fetching.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(FetchWorker, LeavesASlotAloneUntilItIsGivenBack) {
   worker.begin(0);
   worker.take(0);
   worker.take(1);
-  worker.halt();  // it is idle from here on, whatever it has done
+  worker.halt();  // it is idle from here on, whatever it has filled
   EXPECT_EQ(filled, 2);
 }
 
@@ -65,7 +65,7 @@ TEST(FetchWorker, WhatFillingThrowsIsThrownToWhoTakes) {
             "no target tokens");
 }
 
-// In plain loops over SplitMix64's finaliser, as it is published.
+// In plain loops over SplitMix64's published finaliser.
 std::uint64_t rounds_of(std::uint64_t x, int rounds) {
   for (int k = 0; k < rounds; ++k) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training on a real GPU: skipped where there is none.
+// Training on a real GPU: skipped if there is none.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@
 namespace holdfast::gpt_train {
 namespace {
 
-// What storage in bf16 is allowed, as suites/gpt_train/README.md has it.
+// The limits for storage in bf16, as in suites/gpt_train/README.md.
 constexpr double of_a_loss = 2e-3, of_a_tensor = 4e-2, of_a_row = 0.1, of_an_update = 0.1,
                  of_a_training = 0.75;
 constexpr Optimizer optimizers[] = {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale};
@@ -81,7 +81,7 @@ TEST_F(GptOnAGpu, MovesAsTheOracleDoesInATraining) {
   }
 }
 
-// Lying and standing, no multiple of a square of 32, and those of tiny's gates.
+// Wide and tall, not multiples of a square of 32, and those of tiny's gates.
 TEST_F(GptOnAGpu, MatricesAreMadeOrthogonalAsByTheOracle) {
   for (const auto& [rows, columns, batch] :
        {std::tuple{40, 104, 3}, std::tuple{72, 40, 2}, std::tuple{128, 384, 6}}) {
@@ -144,7 +144,7 @@ TEST_F(GptOnAGpu, AGraphGivesTheBitsOfLaunchesOfASecondRunAndOfFetchingAhead) {
   }
 }
 
-// The published threshold of what is worth looking at, in the shape of its example.
+// The published threshold for an operation worth inspecting, in the shape of its example.
 TEST_F(GptOnAGpu, NoOperationOfAStepTakesTenMilliseconds) {
   for (const Optimizer optimizer : optimizers) {
     const auto training =

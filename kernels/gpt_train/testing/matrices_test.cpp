@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Newton-Schulz by itself on a host, beside the oracle.
+// Isolated Newton-Schulz on a host, against the oracle.
 #include <gtest/gtest.h>
 
 #include "gpt_train/newton_schulz.hpp"
@@ -11,8 +11,8 @@ namespace {
 
 constexpr Variant both_variants[] = {Variant::reference, Variant::optimized};
 
-// Lying, standing and square; one in more than one batch of what the caches hold, and one whose
-// symmetric products are made by halves.
+// Wide, tall and square; one that needs several cache-sized batches, and one whose symmetric
+// products are made by halves.
 constexpr Matrices of_every_form[] = {
     {.rows = 12, .columns = 20, .batch = 3, .precision = Precision::f64},
     {.rows = 37, .columns = 18, .batch = 2, .precision = Precision::f64},
@@ -54,7 +54,7 @@ TEST(GptMatrices, ThatCannotBeAreRefusedWithFieldValueAndLimit) {
             "dtype bf16 is a device's; a host takes f32 or f64");
 }
 
-// Those of tiny's gates together, and of a square for which half of the product is work.
+// The gates of tiny together; only half of each symmetric product counts as work.
 TEST(GptMatrices, SquaresAreHalfWork) {
   const double m = 128, q = 384;
   EXPECT_EQ(work_of({.rows = 128, .columns = 384, .batch = 6}).flops,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs to record a training step on a host, and to be able to.
+// The cost of recording a training step on a host, and of being able to.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,11 +17,11 @@ namespace {
 
 constexpr int rounds = 20;
 
-// On one thread, by its own time: whoever else uses the machine only adds, and so the least of many
-// steps is a step's own.
+// On one thread, in its CPU time: other users of the machine only add to it, so the minimum of many
+// steps is a step's own time.
 struct RecordingCost : testing::Test {
   std::unique_ptr<Backend> backend = open_backend("host");
-  FewerThreads one{1};  // opening the backend would give all of them back
+  FewerThreads one{1};  // opening the backend would reset it
   std::unique_ptr<Computation> training =
       make(Unit::train_step, *backend, Variant::optimized, Options{.documents = true});
 
@@ -45,7 +45,7 @@ TEST_F(RecordingCost, ARecordedStepTakesAtMostThirtyPercentLonger) {
   EXPECT_LE(recorded, 1.30 * alone);
 }
 
-// Every scope and verb is a branch or two where nobody listens.
+// Every scope and verb costs a branch or two if nothing records.
 TEST_F(RecordingCost, AStepThatNobodyRecordsPaysAtMostOnePercent) {
   constexpr int many = 1'000'000;
   std::size_t places = 0;

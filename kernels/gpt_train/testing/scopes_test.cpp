@@ -12,7 +12,7 @@
 namespace holdfast::gpt_train {
 namespace {
 
-// In the order in which they were opened, indented by depth.
+// In the order of their opening, indented by depth.
 std::vector<std::string> scopes_of(Variant variant, Unit unit = Unit::train_step) {
   const auto backend = open_backend("host");
   const auto computation = make(unit, *backend, variant, golden::micro);
@@ -51,7 +51,7 @@ TEST(GptScopes, OfAPartAreThoseThatItHasInAStep) {
     EXPECT_EQ(scopes_of(Variant::optimized, unit), scopes) << static_cast<int>(unit);
 }
 
-// Its backward pass computes each layer again first.
+// Its backward pass recomputes each layer first.
 TEST(GptScopes, OfTheReferenceShowThatALayerIsComputedAgain) {
   const std::vector<std::string> scopes = scopes_of(Variant::reference);
   EXPECT_EQ(std::count(scopes.begin(), scopes.end(), "    attention"), 6);

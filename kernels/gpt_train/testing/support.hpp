@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: what the variants make of a problem, and what the oracle does.
+// For tests: the results of the variants and of the oracle for a problem.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,12 +29,12 @@ inline double distance(Unit unit, const Options& options, const std::vector<doub
   return oracle::distance(fields_of(unit, options), found, expected);
 }
 
-// Units of which something that is told lies in memory that stages share.
+// Units with a part of their result in memory that stages share.
 inline constexpr Unit shared_results[] = {Unit::layer_forward, Unit::layer_backward,
                                           Unit::attention_forward, Unit::attention_backward,
                                           Unit::lm_head};
 
-// As long as no step has written it, that is no number; and a step writes all of it.
+// Until a step has written it, that part is NaN; and a step writes all of it.
 inline void expect_written_by_each_step(Backend& backend, Variant variant, const Options& options) {
   for (const Unit unit : shared_results) {
     const auto computation = make(unit, backend, variant, options);
@@ -53,7 +53,7 @@ inline void expect_written_by_each_step(Backend& backend, Variant variant, const
   }
 }
 
-// What lies between a batch and its losses is each step's own.
+// Every step recomputes everything between a batch and its losses.
 inline void expect_pass_made_anew(Backend& backend, Variant variant, Unit unit,
                                   const Options& options) {
   std::vector<double> results[2];
@@ -69,12 +69,12 @@ inline void expect_pass_made_anew(Backend& backend, Variant variant, Unit unit,
   EXPECT_EQ(results[1], results[0]) << static_cast<int>(unit);
 }
 
-// Units whose steps stand alone.
+// Units whose steps are not chained.
 inline constexpr Unit parts[] = {
     Unit::forward,           Unit::forward_backward,   Unit::layer_forward, Unit::layer_backward,
     Unit::attention_forward, Unit::attention_backward, Unit::lm_head};
 
-// Input number 1 is another one, the same for both variants, and number 0 is what it was.
+// Input 1 is another one, the same for both variants, and input 0 gives the first result again.
 inline void expect_another_input(Backend& backend, const Options& options, double limit) {
   for (const Unit unit : parts) {
     std::vector<double> others[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What takes the oracle seconds: published updates of tiny, and twenty steps of training.
+// Tests that take the oracle seconds: published updates of tiny, and twenty steps of training.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace holdfast::gpt_train {
 namespace {
 
-// A tensor of a state, by name.
+// The norm of a state's tensor, by name.
 double norm_of(const oracle::State& state, const Shape& shape, const std::string& name) {
   const std::vector<Tensor> tensors = tensors_of(shape);
   for (std::size_t k = 0; k < tensors.size(); ++k)
@@ -50,7 +50,7 @@ struct Course {
   double at_10 = 0, at_20 = 0;
 };
 
-// From a fresh model, while the rate warms up over ten steps.
+// From a fresh model, with the rate warming up over ten steps.
 class TwentySteps : public testing::TestWithParam<Variant> {};
 INSTANTIATE_TEST_SUITE_P(Optimized, TwentySteps, testing::Values(Variant::optimized));
 INSTANTIATE_TEST_SUITE_P(NightlyReference, TwentySteps, testing::Values(Variant::reference));
@@ -85,7 +85,7 @@ TEST_P(TwentySteps, FallAsPublished) {
     }
 }
 
-// The larger shape whose values are published: both variants, the whole gradient's norm.
+// The larger shape with published values: both variants, the norm of the whole gradient.
 TEST(GptTraining, SmallHasThePublishedLossAndGradient) {
   const Options options = {.shape = shape_of(Model::small), .documents = true};
   for (const Variant variant : {Variant::reference, Variant::optimized}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both variants beside the oracle, unit by unit, and what must not change a result.
+// Both variants against the oracle, unit by unit, and changes that must not change a result.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ constexpr Unit units[] = {
     Unit::train_step};
 constexpr Variant variants[] = {Variant::reference, Variant::optimized};
 
-// More rows than a tile, no multiple of it; a head narrower than a vector; documents that end
-// inside tiles and leave whole tiles dark; three query heads of a key head.
+// More rows than a tile, not a multiple of it; a head narrower than a vector; documents that end
+// inside tiles and leave whole tiles hidden; three query heads per key head.
 constexpr Options odd = {.shape = {67, 24, 2, 2, 3, 10, 20, 2, 150, 40},
                          .documents = true,
                          .pad_tail = 5,
@@ -82,7 +82,8 @@ TEST(GptVariants, TiledAttentionAgreesWithThatOfTheWholeSquareToTheLastDigits) {
         << static_cast<int>(unit);
 }
 
-// All gradients of a fresh model but the head's are zero, and what is made orthogonal of them too.
+// All gradients of a fresh model except the head's are zero, and so are the orthogonalised
+// matrices.
 TEST(GptVariants, WhereThereIsNoGradientOnlyDecayMoves) {
   for (const Optimizer optimizer : {Optimizer::adamw, Optimizer::multiscale}) {
     Options options = golden::micro;
@@ -97,7 +98,7 @@ TEST(GptVariants, WhereThereIsNoGradientOnlyDecayMoves) {
   }
 }
 
-// Rates that make gates and logits dozens and thousands in one step: the loss of the second.
+// Rates that bring gates and logits to dozens and thousands in one step: the loss of the second.
 TEST(GptVariants, GatesAndLogitsFarBeyondTheUsualHaveTheirLoss) {
   for (const double rate : {10., 1e3}) {
     Options options = golden::micro;
@@ -111,7 +112,7 @@ TEST(GptVariants, GatesAndLogitsFarBeyondTheUsualHaveTheirLoss) {
   }
 }
 
-// Four matrices of 256 x 256, of which the caches of two threads hold two at a time.
+// Four matrices of 256 x 256, two of which fit in the caches of two threads at a time.
 TEST(GptVariants, MatricesInSeveralBatchesAreUpdatedAsOneByOne) {
   const Options options = {.shape = {32, 256, 2, 1, 8, 32, 16, 1, 4, 2},
                            .optimizer = Optimizer::muon,

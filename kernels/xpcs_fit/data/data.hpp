@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs: a known truth under noise that depends on its index alone.
+// Inputs: a known truth with noise that depends on its index alone.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ struct Recipe {
   Physics physics = {};
   double noise = 0.01;
   std::uint64_t seed = 20251022;
-  // 1 / sigma with sigma = 1 + z / 8 of a stream of its own, for Weights::array.
+  // 1 / sigma with sigma = 1 + z / 8 from a separate stream, for Weights::array.
   bool weighted = false;
-  // No data, where nothing executes or they are generated.
+  // No data, if nothing executes or they are generated.
   bool sized_only = false;
 };
 

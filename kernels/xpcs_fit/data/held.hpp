@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the variants: the data of a problem where a backend's code finds them.
+// Private to the variants: a problem's data in memory that a backend's code can read.
 #pragma once
 
 #include <string>
@@ -10,15 +10,14 @@
 
 namespace holdfast::xpcs_fit {
 
-// Brings [first, first + count) of the data to `to` and waits. Nothing is read where nothing
-// executes.
+// Copies [first, first + count) of the data to `to` and waits. Does nothing where nothing executes.
 inline void bring(Device& device, const Input& input, std::int64_t first, std::int64_t count,
                   double* to) {
   device.upload(to, input.sized_only ? nullptr : input.data.data() + first,
                 static_cast<std::size_t>(count) * sizeof *to);
 }
 
-// `values`, data or weights, as T; none where they are not wanted.
+// `values`, data or weights, as T; empty if they are not needed.
 template <class T>
 Buffer<T> held(Backend& backend, const Problem& problem, std::vector<double> Input::*values,
                bool wanted, std::string site) {
@@ -42,7 +41,7 @@ Buffer<T> held_weights(Backend& backend, const Problem& problem) {
                  "inputs: weights");
 }
 
-// The data for whoever goes over them on the host besides; zeros where there are none.
+// The data for host code that also reads them; zeros if there are none.
 inline std::vector<double> data_or_zeros(const Problem& problem) {
   const Input& input = *problem.input;
   return input.sized_only ? std::vector<double>(static_cast<std::size_t>(input.size.points()))

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noise that depends on its index alone; g++ and NVRTC both read it, and give the same bits.
+// Noise that depends on its index alone; the same bits from g++ and NVRTC.
 #pragma once
 
 #include "runtime/device_code/random.hpp"
 
 namespace holdfast::xpcs_fit {
 
-// Streams of the noise.
+// The streams of the noise.
 inline constexpr unsigned int noise_of_data = 0, noise_of_restarts = 1, noise_of_sigma = 2,
                               noise_of_sets = 3;
 
-// Nearly normal, of unit variance and |z| <= 3.4642: element k of a stream.
+// Element k of a stream: nearly normal, with unit variance and |z| <= 3.4642.
 HOLDFAST_BOTH inline double noise(unsigned long long k, unsigned long long seed,
                                   unsigned int stream) {
   const Philox4x32 drawn =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the benchmark of a device: n x n samples of the noise of data.
+// Private to the device benchmark: n x n samples of the data's noise.
 #pragma once
 
 #include <cstdint>

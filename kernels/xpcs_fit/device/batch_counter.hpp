@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to streams on a device: how many of the batches that it was sent are done, which is asked
-// of events and waited for by nobody.
+// Private to streams on a device: counts the batches that are done by querying events, so that
+// nothing waits for them.
 #pragma once
 
 #include <deque>
@@ -23,9 +23,9 @@ class BatchCounter {
     for (int k = 0; k < most; ++k) free_.push_back(device.make_event("batch done"));
   }
 
-  // The main lane was given all of batch `batch`. Where no event is free, the one that was recorded
-  // last counts this batch too. A fit that begins leaves the last event to the fit before it, whose
-  // end would be lost otherwise.
+  // All of batch `batch` has been enqueued on the main lane. If no event is free, the one recorded
+  // last counts this batch too. A new fit gets a new event, so that the last one still marks the
+  // end of the fit before it.
   void sent(int pass, int batch) {
     if (!told_) return;
     if (free_.empty() && pass == 0 && batch == 0) free_.push_back(device_.make_event("batch done"));
@@ -38,7 +38,7 @@ class BatchCounter {
     }
     device_.record(*underway_.back().done, Lane::main);
   }
-  // Tells of what is done by now, batch by batch.
+  // Reports what is done by now, batch by batch.
   void look() {
     while (!underway_.empty() && device_.reached(*underway_.front().done)) {
       Underway first = std::move(underway_.front());
@@ -56,7 +56,7 @@ class BatchCounter {
   };
 
   void tell_up_to(int pass, int batch) {
-    if (pass < pass_) pass_ = batch_ = 0;  // a fit has begun anew
+    if (pass < pass_) pass_ = batch_ = 0;  // a new fit has begun
     while (pass_ < pass || (pass_ == pass && batch_ <= batch)) {
       told_(pass_, batch_);
       if (++batch_ < batches_) continue;
@@ -68,7 +68,7 @@ class BatchCounter {
   Device& device_;
   int batches_;
   Told told_;
-  int pass_ = 0, batch_ = 0;  // told next
+  int pass_ = 0, batch_ = 0;  // the next to be reported
   std::vector<std::unique_ptr<LaneEvent>> free_ = {};
   std::deque<Underway> underway_ = {};
 };

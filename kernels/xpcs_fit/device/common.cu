@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every form of a fit shares, one program: integrals over the frames, sums of partial sums,
-// and the step of the solver, which step.cuh brings.
+// Shared by every form of a fit, as one program: integrals over the frames, sums of partial sums,
+// and the step of the solver (step.cuh).
 //
 // Profiled on an H200 (laminar, 300 frames, f64), a pass of a fit took 176 us: step 99, integrals
-// 57, pass 18, sums 2. The first two were latency of one thread, and what changed should bring:
-//   - Each array of frames has a block, of which there was one for all eight, and the sums of runs
-//     are scanned by all threads (Hillis and Steele), not by one after 256: integrals 6 us. They
-//     take 2.9 to 3.9.
-//   - State, sums and box lie in shared memory; units of parameters and the matrix in them are
-//     formed once by all threads, not in every damping with two roots for each entry; what steps
-//     promise is formed by the threads that found them: step 48 us. It takes 47 to 50.
+// 57, pass 18, sums 2. The first two were the latency of one thread. Changes and predicted gains:
+//   - One block per array of frames, not one for all eight; all threads scan the sums of runs
+//     (Hillis and Steele), not one thread over all 256: integrals 6 us. They take 2.9 to 3.9.
+//   - State, sums and box lie in shared memory; all threads form the units of parameters and the
+//     scaled matrix once, not per damping with two roots for each entry; the threads that find
+//     steps also compute their promised gains: step 48 us. It takes 47 to 50.
 // So a pass takes 75 us, two thirds of it the step, and a fit of eight passes 0.61 ms.
 #include "xpcs_fit/device/arguments.hpp"
 #include "xpcs_fit/device/step.cuh"
@@ -17,7 +16,7 @@
 
 namespace xpcs = holdfast::xpcs_fit;
 
-// The sum of all threads of a block, in the first; the same order every time.
+// The sum over all threads of a block, in the first, in a fixed order.
 template <int threads>
 __device__ double block_sum(double own) {
   __shared__ double shared[threads];
@@ -33,14 +32,14 @@ __device__ double block_sum(double own) {
   return sum;
 }
 
-// In place: values [count] of unit step become their cumulative trapezoids, zero at frame 1. Every
-// thread has a run of neighbours, whose sum is added to those behind it.
+// In place: values [count] of unit step become their cumulative trapezoids, zero at frame 1. Each
+// thread has a run of neighbours, whose sum is added to all later ones.
 __device__ void integrate(double* values, int count) {
   __shared__ double before[xpcs::frame_threads];
   const int each = (count + xpcs::frame_threads - 1) / xpcs::frame_threads;
   const int thread = static_cast<int>(threadIdx.x);
   const int first = thread * each, last = min(first + each, count);
-  // Trapezoid i leads from frame i to i + 1; the one from frame 0 to 1 is no part of the sum.
+  // Trapezoid i spans frames i to i + 1; the one from frame 0 to 1 is not part of the sum.
   double own = 0, left = first < last ? values[first] : 0;
   const double begin = left, beyond = last < count && first < last ? values[last] : 0;
 #pragma unroll 1
@@ -71,7 +70,7 @@ __device__ void integrate(double* values, int count) {
   __syncthreads();
 }
 
-// Of the eight arrays of frames the one with this number, at frame i.
+// The value at frame i of the array with this number, one of eight.
 __device__ double rate_at(const xpcs::Grid& grid, const double* physical, int array, int i) {
   const xpcs::Rate rate = array < 4 ? xpcs::diffusion_rate(i * grid.dt, physical)
                                     : xpcs::shear_rate(i * grid.dt, grid.dt, physical + 3);
@@ -79,9 +78,9 @@ __device__ double rate_at(const xpcs::Grid& grid, const double* physical, int ar
   return k == 0 ? rate.value : k == 1 ? rate.by[0] : k == 2 ? rate.by[1] : rate.by[2];
 }
 
-// One block per set of parameters and array, of which there are four where nothing flows. work:
-// [sets, 8, count]; frames: the same as T, scaled for the points: exponent, its three derivatives,
-// shear, its three. rows: [sets, angles].
+// One block per set of parameters and array; without flow there are four arrays. work: [sets, 8,
+// count]; frames: the same as T, scaled for the points: exponent, its three derivatives, shear, its
+// three. rows: [sets, angles].
 template <class T>
 __global__ void prefix(xpcs::Grid grid, const double* parameters, int parameter_count,
                        const double* angles, double* work, T* frames, xpcs::AngleRow<T>* rows) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole fits on a device. With one pair of contrast and offset the solver steps there: a pass is a
-// graph of four nodes, and the host only sends it. With one for each angle the host steps.
+// Whole fits on a device. With one pair of contrast and offset the solver runs there: a pass is a
+// graph of four nodes, which the host only launches. With a pair per angle the solver runs on the
+// host.
 #include <optional>
 #include <vector>
 
@@ -47,7 +48,7 @@ class DeviceFit final : public Computation {
         graph_(device_.capture([&] { enqueue(); })) {}
 
   void step() override {
-    // A converging fit tells in 64 bytes whether it goes on; it ends, because iterations do.
+    // A converging fit reports in 64 bytes whether it goes on; the limit of iterations ends it.
     bool over = false;
     for (int pass = 0; passes_ > 0 ? pass < passes_ : !over; ++pass) {
       device_.replay(graph_);

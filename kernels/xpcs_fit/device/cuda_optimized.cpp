@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The optimized variant on a device: two launches for a model, three for a residual or for normal
-// equations, whatever the number of angles.
+// equations, for any number of angles.
 #include <vector>
 
 #include "xpcs_fit/data/held.hpp"

@@ -11,7 +11,7 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-// So many that tiles are whole: the last one stands in for those that are wanting.
+// Pads `sets` to whole tiles with copies of the last set.
 std::vector<double> whole_tiles(std::vector<double> sets, int count) {
   const std::size_t p = sets.size() / count;
   const std::vector<double> last(sets.end() - static_cast<std::ptrdiff_t>(p), sets.end());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streamed fits on a device. Batches are whole rows of every angle or, of those that are looked at,
-// ranges of the flat order; while one is computed the next is on its way. Full streams look at the
-// sums of a batch when two more have been begun; others add them up on the device and ask once a
-// pass, or, plain and of so many passes, never.
+// Streamed fits on a device. Batches are whole rows of every angle or, if the host looks at their
+// sums, also ranges of the flat order; the next one is copied while one is computed. Full streams
+// look at the sums of a batch when two more have begun; others add them up on the device and ask
+// once a pass, or, plain with a fixed number of passes, never.
 #include <vector>
 
 #include "xpcs_fit/device/batch_counter.hpp"
@@ -26,7 +26,7 @@ std::int64_t batch_pairs(const Problem& problem, const StreamOptions& options) {
   return std::int64_t{batch_rows(problem, options)} * problem.input->size.frames;
 }
 
-// Whole rows of every angle.
+// Batches of whole rows of every angle.
 template <class T>
 class ByRows {
  public:
@@ -50,7 +50,7 @@ class ByRows {
   DevicePass<T> pass_;
 };
 
-// Sums of a batch come back by themselves; finish() waits for those of one slot alone.
+// The sums of a batch are copied back without waiting; finish() waits for those of its slot only.
 template <class Source>
 class LookedAt final : public Batches {
  public:
@@ -103,7 +103,7 @@ class LookedAt final : public Batches {
   std::vector<std::unique_ptr<LaneEvent>> told_ = {};
 };
 
-// Takes what comes: sums and steps stay on the device.
+// A stream without fault checks of batches: sums and steps stay on the device.
 template <class T>
 class PlainStream final : public Computation {
  public:
@@ -131,7 +131,7 @@ class PlainStream final : public Computation {
       if (passes_ > 0) continue;
       double told[8] = {};
       device_.download(told, out_.data(), sizeof told);
-      // Where nothing executes it makes as many passes as an accounted fit.
+      // Where nothing executes, makes as many passes as an accounted fit.
       over =
           told[0] != 0 || pass + 1 == (device_.executes() ? 4 * most_iterations : accounted_passes);
     }
@@ -146,7 +146,7 @@ class PlainStream final : public Computation {
   }
 
  private:
-  // F where the fit stands is looked at; it is 0 where the fit has just ended.
+  // Checks the cost F of the current state; it is 0 if the fit has just ended.
   void look_at_cost() {
     double status[8] = {};
     device_.download(status, state_.data(), sizeof status);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to fits on a device: what the solver's step is given there.
+// Private to fits on a device: the arguments of the solver's step there.
 #pragma once
 
 #include <vector>

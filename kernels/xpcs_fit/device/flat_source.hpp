@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to streams on a device: batches of the flat order of points, which begin and end anywhere
-// in a row, and the sums over them.
+// Private to streams on a device: batches of the flat order of points, which may begin and end
+// within a row, and the sums over them.
 #pragma once
 
 #include <algorithm>

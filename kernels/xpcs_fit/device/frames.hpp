@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the device's optimized variant: the integrals over the frames at sets of parameters,
-// and the shapes of launches.
+// Private to the device's optimized variant: the integrals over the frames for sets of parameters,
+// and launch shapes.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline Grid grid_of(const Problem& problem) {
           .per_angle = problem.options.scaling == Scaling::per_angle};
 }
 
-// As many blocks as there is work for, and as the device holds at once.
+// As many blocks as there is work for, and at most as many as the device holds at once.
 inline unsigned resident_blocks(const Backend& backend, std::int64_t pairs,
                                 int per_multiprocessor) {
   const auto most = static_cast<std::int64_t>(backend.device->architecture().multiprocessors) *

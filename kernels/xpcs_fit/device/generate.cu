@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data of a batch of rows, made where they are used: the model at the truth under noise that
-// depends on a point's index in all data alone, 64 bits of it.
+// Generates the data of a batch of rows where they are used: the model at the truth with noise that
+// depends only on a point's 64-bit index in all data.
 #include "xpcs_fit/data/noise.hpp"
 #include "xpcs_fit/device/points.cuh"
 
-// out: [angles, pairs], the rows from first_row on.
+// out: [angles, pairs], rows from first_row on.
 template <class T, int laminar>
 __global__ void generate(xpcs::Grid grid, long long pairs, int first_row, double amount,
                          unsigned long long seed, const double* frames,

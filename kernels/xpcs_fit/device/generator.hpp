@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to streams on a device: data that are made there, batch by batch.
+// Private to streams on a device: data generated there, batch by batch.
 #pragma once
 
 #include <vector>
@@ -26,8 +26,7 @@ struct GeneratorKernels : KernelList {
       generate{*this, text("generate<", real_name<T>(), ", ", laminar(options_), ">")};
 };
 
-// The model at the truth under noise, as make_input() has it; the integrals of the truth are made
-// once.
+// The model at the truth with noise, as in make_input(); the truth's integrals are computed once.
 template <class T>
 class Generator {
  public:
@@ -40,10 +39,10 @@ class Generator {
     const std::vector<double> known = truth(problem.options, problem.input->size.angles);
     const Buffer<double> parameters(backend, known, "truth");
     frames_.enqueue(parameters.data(), static_cast<int>(known.size()));
-    backend.device->synchronize();  // before the truth is let go
+    backend.device->synchronize();  // before the truth is freed
   }
 
-  // Rows from first_row on, all angles of each pair apart by `pairs`.
+  // Rows from first_row on; `pairs` points from one angle to the next.
   void enqueue(std::int64_t pairs, int first_row, T* out) const {
     kernels_.generate({.grid = {blocks_}, .block = {pair_threads}}, frames_.grid(), pairs,
                       first_row, noise_, seed_, frames_.frames(), frames_.rows(), out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Private to the device's optimized variant: its programs, one list of kernels each. Sizes, physics
-// and bounds are arguments, so that only another form of a fit is another program.
+// and bounds are arguments; only another form of a fit is another program.
 #pragma once
 
 #include <string>
@@ -21,12 +21,12 @@ std::string real_name() {
 inline int laminar(const Options& options) {
   return options.mode == Mode::laminar ? 1 : 0;
 }
-// Bits as pass.cu has them.
+// The bits that pass.cu defines.
 inline int weighting(const Options& options) {
   return (options.weights == Weights::array ? 1 : 0) + (options.loss == Loss::soft_l1 ? 2 : 0);
 }
 
-// Integrals over the frames, sums of partial sums and the step, whatever the form.
+// Integrals over the frames, sums of partial sums and the step, for every form.
 struct CommonKernels : KernelList {
   CommonKernels() = default;
   explicit CommonKernels(Compiler& compiler) {
@@ -51,7 +51,7 @@ struct CommonKernels : KernelList {
   Listed<double*, const double*, const double*, int, double, int, double*> step{*this, "step"};
 };
 
-// The headers of whoever goes over points.
+// The headers of programs with points.
 inline std::vector<Source> point_headers() {
   return {runtime::sources::both_hpp, sources::arguments_hpp, sources::formulas_hpp,
           sources::points_cuh};
@@ -68,7 +68,7 @@ struct ValueKernels : KernelList {
   std::string specialised(const std::string& kernel) const {
     return text(kernel, "<", real_name<T>(), ", ", laminar(options_), ">");
   }
-  Options options_;  // before the kernels, which it names
+  Options options_;  // must precede the kernels, whose names depend on it
 
  public:
   Listed<Grid, Points<T>, const T*, const AngleRow<T>*, T*> model_values{
@@ -93,7 +93,7 @@ struct PassKernels : KernelList {
       text("pass<", real_name<T>(), ", ", laminar(options_), ", ", weighting(options_), ">")};
 };
 
-// The same sums of points of the flat order.
+// The same sums over points of the flat order.
 template <class T>
 struct FlatPassKernels : KernelList {
   explicit FlatPassKernels(const Options& options) : options_(options) {}

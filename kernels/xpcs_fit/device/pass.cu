@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pass over all data: F, g and N. Against the reference: one kernel instead of nine and p and
-// products of the library; 8 bytes per point of traffic instead of 64 + 32 p, because neither
-// planes nor residual nor Jacobian are stored; an exponential per pair of frames; over the angles
-// of a pair 15 sums of products instead of 55. What is streamed in the flat order has no such
-// pairs.
+// A pass over all data: F, g and N. Against the reference: one kernel instead of nine plus p and
+// library products; 8 bytes per point of traffic instead of 64 + 32 p, because neither planes nor
+// residual nor Jacobian are stored; an exponential per pair of frames; over the angles of a pair,
+// 15 sums of products instead of 55. Streams in the flat order have no such pairs.
 #include "xpcs_fit/device/points.cuh"
 
-// Over the angles of a pair: products of factors, their products with the residual, the cost.
+// Sums over the angles of a pair: products of factors, their products with the residual, the cost.
 template <class T>
 struct OverAngles {
   T product[10] = {}, residual[4] = {}, cost = 0;
@@ -43,10 +42,10 @@ __device__ void add_point(const PointFactors<T>& of, const xpcs::AngleRow<T>& an
   }
 }
 
-// What derivatives of a pair are, beside the factor of the angle.
+// A pair's derivatives without the factor of the angle.
 template <class T, int laminar>
 __device__ void differences(const T* frames, int count, Place at, T shear, double* ours) {
-  const T sign = at.i < at.j ? T(-1) : T(1);  // both integrals grow
+  const T sign = at.i < at.j ? T(-1) : T(1);  // both integrals increase
   ours[0] = ours[1] = 1;
 #pragma unroll
   for (int k = 0; k < 3; ++k) {
@@ -62,7 +61,7 @@ __device__ void differences(const T* frames, int count, Place at, T shear, doubl
   ours[8] = static_cast<double>(-4 * shear);
 }
 
-// What a pair adds to F, g and the lower half of N. `ours`: of differences().
+// Adds a pair's terms to F, g and the lower half of N. `ours`: from differences().
 template <class T, int p>
 __device__ __forceinline__ void add_pair(const OverAngles<T>& over, const double (&ours)[9],
                                          double (&sums)[xpcs::sum_count(p)]) {
@@ -109,9 +108,9 @@ __global__ void __launch_bounds__(xpcs::pair_threads, 2)
       sums, partial + (static_cast<long long>(blockIdx.y) * gridDim.x + blockIdx.x) * count);
 }
 
-// Points first, first + 1, .. of the flat order, each a pair and an angle of its own, so that a
-// batch begins and ends anywhere in a row: all 55 products for each. data: [many]; partial:
-// [blocks, sum_count].
+// Points first, first + 1, .. of the flat order, each with a pair and an angle of its own, so that
+// a batch may begin and end within a row: all 55 products for each. data: [many]; partial: [blocks,
+// sum_count].
 template <class T, int laminar>
 __global__ void __launch_bounds__(xpcs::pair_threads, 2)
     flat_pass(xpcs::Grid grid, long long first, long long many, const T* data, const T* frames,

@@ -14,7 +14,7 @@ class DevicePass {
  public:
   DevicePass(Backend& backend, const Problem& problem)
       : DevicePass(backend, problem, problem.input->size.plane()) {}
-  // For so many pairs at a time.
+  // For up to `pairs` pairs at a time.
   DevicePass(Backend& backend, const Problem& problem, std::int64_t pairs)
       : count_(sum_count(local_parameters(problem.options.mode))),
         groups_(group_count(problem.options, problem.input->size.angles)),
@@ -29,7 +29,8 @@ class DevicePass {
     prepare(parameters, parameter_count);
     add_up(points, sums_.data());
   }
-  // The two halves of it: what depends on the parameters alone, and the sums of some of the points.
+  // The two halves of a pass: the values that depend on the parameters only, and sums over some
+  // points.
   void prepare(const double* parameters, int parameter_count) const {
     frames_.enqueue(parameters, parameter_count);
   }
@@ -42,11 +43,11 @@ class DevicePass {
   }
   std::size_t sum_size() const { return sums_.size(); }
   const CommonKernels& kernels() const { return frames_.kernels(); }
-  // [groups, count], as assemble() takes them.
+  // [groups, count], for assemble().
   const Buffer<double>& sums() const { return sums_; }
 
  private:
-  // Two blocks of a multiprocessor's registers; a few times as many where each angle is a group.
+  // Two blocks' registers fill a multiprocessor; a few times as many if each angle is a group.
   static int blocks_each(int groups) { return groups == 1 ? 2 : std::max(1, 8 / groups); }
 
   int count_, groups_, blocks_;

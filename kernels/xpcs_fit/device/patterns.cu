@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimized patterns: costs of several sets of parameters from one reading of the data, a
-// chunk of the model alone, a relaxation that stays in a register.
+// The optimized patterns: costs of several sets of parameters from one reading of the data, only a
+// chunk of the model, a relaxation that stays in a register.
 #include "xpcs_fit/device/points.cuh"
 
 // frames: [sets, 8, count], angles: [sets, angles]. A tile of sets along y; partial: [blocks along
@@ -48,7 +48,7 @@ __global__ void flat_model(xpcs::Grid grid, long long first, long long count, co
   out[q] = clipped(angle.offset + angle.contrast * factors<T, laminar>(pair, angle).g);
 }
 
-// x: [count], `turns` times nearer to m.
+// x: [count], relaxed towards m `turns` times.
 template <class T>
 __global__ void relax(const T* m, T by, int turns, long long count, T* x) {
   const long long k = static_cast<long long>(blockIdx.x) * xpcs::pair_threads + threadIdx.x;

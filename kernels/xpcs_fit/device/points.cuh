@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model of a pair of frames and of its points, one after the other: an exponential and a
-// division per pair, per point a sine and a cosine.
+// The model of a pair of frames and of its points: an exponential and a division per pair, a sine
+// and a cosine per point.
 #pragma once
 
 #include "xpcs_fit/device/arguments.hpp"
@@ -8,7 +8,7 @@
 
 namespace xpcs = holdfast::xpcs_fit;
 
-// Which pair a thread has: its frames, and where its first datum lies.
+// A thread's pair: its frames, and the place of its first datum.
 struct Place {
   int i = 0, j = 0;
 };
@@ -28,7 +28,7 @@ struct Pair {
     power = exp2(-fabs(frames[at.i] - frames[at.j]));
     if (laminar) {
       shear = fabs(frames[4 * count + at.i] - frames[4 * count + at.j]);
-      inverse = 1 / shear;  // infinite on the diagonal, where a series stands in
+      inverse = 1 / shear;  // infinite on the diagonal, where a series is used instead
     }
   }
 };
@@ -42,7 +42,7 @@ template <class T, int laminar>
 __device__ PointFactors<T> factors(const Pair<T, laminar>& pair, const xpcs::AngleRow<T>& angle) {
   if (!laminar) return {pair.power, 0, 0};
   const T x = pair.shear * angle.cosine, size = fabs(x);
-  // A phase beyond all reduction; what is no number stays none.
+  // The phase is too large for any reduction; NaN stays NaN.
   if (size > T(xpcs::largest_phase)) return {0, 0, 0};
   const auto circle = xpcs::sine_cosine(x);
   const T inverse = pair.inverse * angle.inverse;
@@ -56,14 +56,14 @@ __device__ PointFactors<T> factors(const Pair<T, laminar>& pair, const xpcs::Ang
   return {less * square, bent * angle.cosine, bent * angle.sine};
 }
 
-// Comparisons, not a minimum and a maximum, which would drop what is no number.
+// Comparisons, since minimum and maximum would drop a NaN.
 template <class T>
 __device__ T clipped(T m) {
   if (m < T(xpcs::model_floor)) return T(xpcs::model_floor);
   return m > T(xpcs::model_ceiling) ? T(xpcs::model_ceiling) : m;
 }
 
-// The sums of a block of whole warps: `own` of each thread, `count` of them, to out[count].
+// The sums over a block of whole warps: `count` values `own` of each thread, to out[count].
 template <int threads, int count>
 __device__ void add_up(const double (&own)[count], double* out) {
   constexpr int warps = threads / 32;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to streams on a device: batches of whole rows of every angle, on their way through
-// page-locked slots while the one before is computed, as parts of what lies there already, or made
-// there.
+// Private to streams on a device: batches of whole rows of every angle, copied through page-locked
+// slots while the one before is computed, or parts of resident data, or generated on the device.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +37,7 @@ class RowSource {
   std::int64_t pairs(int batch) const { return std::int64_t{rows_in(batch)} * input_->size.frames; }
   std::int64_t points(int batch) const { return pairs(batch) * input_->size.angles; }
 
-  // The batch, for kernels that the main lane is given from here on.
+  // The batch, for kernels enqueued on the main lane from here on.
   Points<T> fetch(int slot, int batch, bool poisoned) {
     const std::int64_t row = input_->size.frames, first = std::int64_t{batch} * rows_;
     if (generator_) {
@@ -59,7 +58,7 @@ class RowSource {
         .angle_pitch = pairs(batch),
         .first_row = static_cast<int>(first)};
   }
-  // The main lane was given all that reads the slot.
+  // All kernels that read the slot have been enqueued on the main lane.
   void release(int slot) {
     if (slots_) slots_->release(slot);
   }
@@ -83,7 +82,7 @@ class RowSource {
   int rows_;
   Buffer<T> resident_;
   std::optional<Generator<T>> generator_ = {};
-  std::optional<Buffer<T>> made_ = {};  // by it, of one batch
+  std::optional<Buffer<T>> made_ = {};  // generated data of one batch
   std::optional<Slots<T>> slots_ = {};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to streams on a device: page-locked slots, through which a batch is brought on the lane
-// of copies while the one before is computed.
+// Private to streams on a device: page-locked slots, through which a batch is copied on the copy
+// lane while the one before is computed.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ class Slots {
     for (int slot = 0; slot < slots; ++slot) slots_.emplace_back(backend, points);
   }
 
-  // So many points, which fill(T*) writes, for kernels that the main lane is given from here on.
+  // `points` points, written by fill(T*), for kernels enqueued on the main lane from here on.
   template <class Fill>
   const T* send(int slot, std::int64_t points, const Fill& fill) {
     Slot& at = slots_[static_cast<std::size_t>(slot)];
@@ -32,7 +32,7 @@ class Slots {
     device_.wait(Lane::main, *at.arrived);
     return at.there.data();
   }
-  // The main lane was given all that reads the slot.
+  // All kernels that read the slot have been enqueued on the main lane.
   void release(int slot) {
     Slot& at = slots_[static_cast<std::size_t>(slot)];
     device_.record(*at.read, Lane::main);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The power of a spectrum of real samples: half the frequencies stand for all, and are squared and
-// added up where they are read.
+// added up as they are read.
 #include "xpcs_fit/device/points.cuh"
 
-// spectrum: [n, n / 2 + 1, 2]; the sum of a block to partial[block]. Column 0, and the last one of
-// an even n, stand for themselves, all others for two.
+// spectrum: [n, n / 2 + 1, 2]; writes a block's sum to partial[block]. Column 0, and for even n the
+// last one, count once, all others twice.
 __global__ void weighted_power(const double* spectrum, int n, double* partial) {
   const int columns = n / 2 + 1;
   const long long count = static_cast<long long>(n) * columns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step of the solver on the device: the fourth node of a pass. The host is not asked.
+// A step of the solver on the device: the fourth node of a pass, without the host.
 #pragma once
 
 #include "xpcs_fit/problem/solver.hpp"
@@ -9,7 +9,7 @@ namespace xpcs = holdfast::xpcs_fit;
 constexpr int most_parameters = 9, step_threads = 32;
 static_assert(xpcs::damping_count <= step_threads);
 
-// F, g, N from the sums of the one group that shares contrast and offset.
+// F, g, N from the sums of the single group that shares contrast and offset.
 __device__ void assemble(const double* sums, double contrast, int p, double* normal) {
   normal[0] = sums[0] / 2;
 #pragma unroll 1
@@ -25,14 +25,14 @@ __device__ void assemble(const double* sums, double contrast, int p, double* nor
   }
 }
 
-// `count` numbers by all threads.
+// Copies `count` numbers with all threads.
 __device__ void fetch(const double* from, int count, double* to) {
   for (int k = static_cast<int>(threadIdx.x); k < count; k += step_threads) to[k] = from[k];
 }
 
-// state: fit_count(p); box: start, lower, upper, [3, p]; result: [1 + fit_count(p)], its first how
-// many fits have ended. One block, of which four threads solve for a damping each; all that they
-// look at lies in shared memory.
+// state: fit_count(p); box: start, lower, upper, [3, p]; result: [1 + fit_count(p)], first the
+// number of fits that have ended. One block, of which four threads solve for one damping each, with
+// all their data in shared memory.
 __global__ void step(double* state, const double* sums, const double* box, int p, double freedom,
                      int wanted_passes, double* result) {
   __shared__ double held[xpcs::fit_count(most_parameters)], own_box[3 * most_parameters];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to streams on a device: what they add to the kernels of other fits, as a list.
+// Private to streams on a device: their additional kernels, as a list.
 #pragma once
 
 #include "xpcs_fit/device/kernels.hpp"

@@ -4,7 +4,7 @@
 // pair of frames and not per point.
 #include "xpcs_fit/device/points.cuh"
 
-// out: [angles, pairs]. One thread per pair and turn, all angles of it.
+// out: [angles, pairs]. One thread per pair and turn, with all its angles.
 template <class T, int laminar>
 __global__ void model_values(xpcs::Grid grid, xpcs::Points<T> points, const T* frames,
                              const xpcs::AngleRow<T>* angles, T* out) {
@@ -18,7 +18,7 @@ __global__ void model_values(xpcs::Grid grid, xpcs::Points<T> points, const T* f
   }
 }
 
-// The same less the data; the squares of a block's residuals to partial[block].
+// The model minus the data; the sum of a block's squared residuals to partial[block].
 template <class T, int laminar>
 __global__ void residuals(xpcs::Grid grid, xpcs::Points<T> points, const T* frames,
                           const xpcs::AngleRow<T>* angles, T* out, double* partial) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step takes from the heap, which no ledger counts: nothing that grows with its points.
+// The heap memory of a step, which no ledger counts: nothing grows with the number of points.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-// Integrals over frames are formed on the heap, by each of them a few times.
+// Integrals over frames use the heap, a few arrays each.
 TEST(XpcsHeap, HoldsNothingOfAStepThatGrowsWithItsPoints) {
   constexpr Size size = {2, 400};
   constexpr std::size_t array = sizeof(double) * size.frames;

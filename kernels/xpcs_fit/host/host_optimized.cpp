@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The optimized variant on the host. Against the reference: no plane, no Jacobian and no residual
-// is stored, of which the reference of a laminar fit writes and reads 19 arrays; an exponential and
-// a division per pair of frames, not per point; whole vectors, with a sine and a cosine of their
-// own; sums over the angles of a pair of 15 products, not of 55.
+// is stored (the reference of a laminar fit writes and reads 19 such arrays); an exponential and a
+// division per pair of frames, not per point; whole vectors, with their own sine and cosine; over
+// the angles of a pair, sums of 15 products, not of 55.
 #include <omp.h>
 
 #include <cstddef>
@@ -58,8 +58,8 @@ class Values final : public Computation {
     return {from.begin(), from.end()};
   }
 
-  // A block of rows: what the angles of its pairs have in common first, and then angle by angle, so
-  // that memory brings a long piece of one plane at a time.
+  // A block of rows: first the values its pairs share at all angles, then angle by angle, so that
+  // memory is read in long pieces of one plane at a time.
   template <Mode mode>
   void evaluate() {
     const bool tame = is_tame(angles_, frames_.widest_shear());
@@ -86,16 +86,16 @@ class Values final : public Computation {
     }
   }
 
-  // At most so many: vectors of a row on lines of the cache, and one before and behind them.
+  // An upper limit: per row, the vectors on cache lines, and one before and one behind them.
   std::size_t pairs_of_block() const {
     return static_cast<std::size_t>(rows_per_block(size_.frames)) *
            (size_.frames / Lanes<T>::count + 2);
   }
 
-  // Which lanes of a vector are points that count: all, some, or those of a row that is shorter.
+  // Which lanes of a vector count as points: all, some, or those of a row shorter than a vector.
   enum class Part { all, some, few };
 
-  // body(j, lanes that count, part) of row i: whole vectors on lines of the cache, and before and
+  // Calls body(j, lanes that count, part) for row i: whole vectors on cache lines, and before and
   // behind them one that overlaps them.
   template <class Body>
   void each_vector(int i, const Body& body) const {
@@ -111,10 +111,10 @@ class Values final : public Computation {
     if (behind > 0) body(n - lanes, T(1) - first_lanes<T>(lanes - behind), some);
   }
 
-  // Row i of angle a; `pairs` goes on by those of the row.
+  // Row i of angle a; advances `pairs` by those of the row.
   template <Mode mode, bool careful>
   double row(int i, int a, const Pairs<T, mode>*& pairs) {
-    constexpr int ahead = 2048 / sizeof(T);  // half a page: its place is looked up in time, too
+    constexpr int ahead = 2048 / sizeof(T);  // half a page, so its address is translated in time
     const Angle<T> angle = angles_[a];
     const int n = size_.frames;
     const std::int64_t begin = a * size_.plane() + std::int64_t{i} * n;
@@ -145,7 +145,7 @@ class Values final : public Computation {
   int threads_, blocks_;
   ScaledFrames<T> frames_;
   Buffer<T> data_, out_;
-  Buffer<std::byte> pairs_;  // of a block of rows, [threads]
+  Buffer<std::byte> pairs_;  // per block of rows, [threads]
   Buffer<double> costs_;
   std::vector<Angle<T>> angles_ = {};
   double cost_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimized patterns on the host: eight costs from one reading of the data, a chunk of the
-// model alone, all of a relaxation while a vector is in registers.
+// The optimized patterns on the host: eight costs from one reading of the data, only a chunk of the
+// model, all of a relaxation while a vector is in registers.
 #include "xpcs_fit/host/pass.hpp"
 #include "xpcs_fit/oracle/oracle.hpp"
 #include "xpcs_fit/patterns.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The power of a spectrum on the host. Against the reference: samples are there, half the
-// frequencies of a real transform stand for all, and their squares are added up where they are
-// read. The sums of rows have fixed places.
+// The power of a spectrum on the host. Against the reference: the samples exist already, half the
+// frequencies of a real transform stand for all, and their squares are added up as they are read.
+// The sums of rows have fixed places.
 #include "runtime/backend/buffer.hpp"
 #include "runtime/backend/fft.hpp"
 #include "xpcs_fit/data/samples.hpp"
@@ -34,7 +34,7 @@ class Spectrum final : public Computation {
   }
 
  private:
-  // Column 0, and the last one of an even number, stand for themselves, all others for two.
+  // Column 0, and for an even number the last one, count once, all others twice.
   double power_of_row(int i) const {
     const double* const row = spectrum_.data() + std::int64_t{2} * i * columns_;
     const int twice = n_ % 2 == 0 ? columns_ - 1 : columns_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streamed fits on the host. Batches are ranges of the flat order of points, each copied from its
-// source before one thread computes it; or whole rows of every angle, which all threads share: each
-// copies a row just before it adds it up, while which the next one is fetched into its cache.
+// source and then computed by one thread; or whole rows of every angle, shared by all threads: each
+// copies a row just before adding it up and prefetches the next one into its cache.
 #include <omp.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class FlatBatches final : public Batches {
         size_(problem.input->size),
         batch_(options.batch),
         frames_(backend, problem.input->physics, size_.frames, mode),
-        // A row before the batch, so that rows may begin outside of it.
+        // Room for a row before the batch, so that rows may begin before it.
         slot_(backend, static_cast<std::size_t>(options.batch + size_.frames), "slot"),
         sums_(backend, static_cast<std::size_t>(Accumulator<double, mode>::count), "sums"),
         normal_(backend, normal_count(Accumulator<double, mode>::p), "sums") {}
@@ -50,7 +50,7 @@ class FlatBatches final : public Batches {
     angles_ = angles_at<double>(problem_, at);
   }
 
-  // Points [first, last): the end of a row, rows, the begin of a row.
+  // Points [first, last): the end of a row, whole rows, the beginning of a row.
   void sum(std::int64_t first, std::int64_t last) {
     const RowSums<double, mode, false> of(problem_, frames_, angles_,
                                           is_tame(angles_, frames_.widest_shear()));
@@ -125,7 +125,7 @@ class RowBatches final : public Batches {
   RowRange range(int batch) const {
     return {batch * rows_, std::min((batch + 1) * rows_, size_.frames)};
   }
-  // The first of those rows, in the slot of the thread that asks.
+  // Copies the first of those rows to the slot of the calling thread.
   Rows<double> copied(RowRange left, bool poisoned) {
     constexpr int line = 64 / sizeof(double);
     const std::int64_t row = size_.frames;

@@ -16,7 +16,7 @@ namespace holdfast::xpcs_fit {
 namespace {
 
 constexpr Variant variants[] = {Variant::reference, Variant::optimized};
-// Frames that are no multiple of a vector, and more than one row to a block.
+// A number of frames that is not a multiple of a vector, and several rows per block.
 constexpr Size odd = {3, 37};
 
 std::vector<double> result(Unit unit, Variant variant, const Problem& problem) {
@@ -99,7 +99,7 @@ TEST(XpcsHost, KeepsInSinglePrecisionWhatThatLeaves) {
     }
 }
 
-// At the end trials lie so close together that a pass left out would move the last digits alone.
+// At the end, trials are so close together that a missing pass would change only the last digits.
 TEST(XpcsHost, MakesEveryPassOfAFitWhereItsTrialIs) {
   for (const Mode mode : {Mode::at_rest, Mode::laminar}) {
     const Problem one = problem({4, 48}, {.mode = mode});
@@ -112,14 +112,14 @@ TEST(XpcsHost, MakesEveryPassOfAFitWhereItsTrialIs) {
   }
 }
 
-// Equal terms, whose roundings all go one way: sums of whole blocks of rows in single precision
+// Equal terms, whose roundings all go the same way: single-precision sums over whole blocks of rows
 // would be off by 3e-5.
 TEST(XpcsHost, AddsUpInSinglePrecisionNoMoreThanARow) {
   Problem one = problem({1, 1024}, {.mode = Mode::at_rest, .precision = Precision::f32});
   auto input = std::make_shared<Input>(*one.input);
   std::ranges::fill(input->data, 0.3055);
   input->box.lower[0] = -1;
-  input->box.start[0] = 0;  // no contrast, so that the model is the offset
+  input->box.start[0] = 0;  // no contrast: the model is the offset
   input->box.start[1] = 1;
   one.input = input;
   const double r = 1 - static_cast<double>(0.3055F), n = 1024 * 1024;
@@ -129,7 +129,7 @@ TEST(XpcsHost, AddsUpInSinglePrecisionNoMoreThanARow) {
   EXPECT_NEAR(sums[2] / (n * r), 1, 2e-6);
 }
 
-// What pairs of frames have in common besides arrays of points; what depends on frames is less.
+// Arrays of points, and the values that pairs of frames share; those per frame are fewer.
 TEST(XpcsHost, HoldsWhatTheFormulaSays) {
   for (const Unit unit : {Unit::g2, Unit::residual})
     for (const Precision precision : {Precision::f64, Precision::f32}) {
@@ -153,7 +153,7 @@ TEST(XpcsHost, LeavesClippedPointsOutOfDerivatives) {
   }
 }
 
-// In a box of one's own: the model is least where the others' is greatest.
+// With a special box: the model is smallest where it is usually largest.
 TEST(XpcsHost, ClipsAModelOfNegativeContrast) {
   Problem one = at(problem(odd, {}), {-2, 1, 1500, 0.3, 10, 3e-4, 0.1, 1e-5, 0});
   auto input = std::make_shared<Input>(*one.input);
@@ -182,7 +182,7 @@ TEST(XpcsHost, TakesPhasesOfThousandsForWhatTheyAre) {
 
 TEST(XpcsHost, StaysFiniteAtHugePhases) {
   const Problem one = at(problem(odd, {}), {0.5, 1, 1000, 0.5, 0, 0.5, 2, 0.1, 0});
-  // What is left of derivatives lies below the floor of g1, which the optimized variant drops.
+  // The remaining derivatives lie below the floor of g1, where the optimized variant drops them.
   const std::vector<double> sums = result(Unit::normal_equations, Variant::optimized, one);
   for (const double value : sums) EXPECT_TRUE(std::isfinite(value));
   EXPECT_NEAR(sums.front() / oracle::cost(one, one.input->box.start), 1, 1e-12);

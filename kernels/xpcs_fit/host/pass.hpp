@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pass over all data: F, g and N at a set of parameters, whatever the form of the fit. Rows are
-// summed in blocks whose sums have fixed places, so that no result depends on who summed them.
+// A pass over all data: F, g and N for a set of parameters, for every form of a fit. Rows are
+// summed in blocks whose sums have fixed places, so that results do not depend on the threads.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class Pass {
  public:
   Pass(Backend& backend, const Problem& problem)
       : Pass(backend, problem, block_count(problem.input->size.frames), threads_for(problem)) {}
-  // A pass over runs of rows of at most so many blocks.
+  // For passes over ranges of rows of at most `blocks` blocks.
   Pass(Backend& backend, const Problem& problem, int blocks, int threads)
       : problem_(problem),
         count_(sum_count(local_parameters(problem.options.mode))),
@@ -53,14 +53,15 @@ class Pass {
 
   int threads() const { return threads_; }
 
-  // The two halves of it: what depends on the parameters alone, and the sums of some of the rows.
+  // The two halves of a pass: the values that depend on the parameters only, and sums over some
+  // rows.
   void prepare(const std::vector<double>& parameters) {
     parameters_ = parameters;
     frames_.set(local(problem_.options, problem_.input->size.angles, 0, parameters).data());
     angles_ = angles_at<T>(problem_, parameters);
   }
-  // at(left): where the first row of `left` lies, asked by the thread that adds it up, just before;
-  // the others of `left` are what it will ask for next.
+  // at(left): the place of the first row of `left`, called by the thread that adds it up, just
+  // before; the others of `left` are those it will ask for next.
   template <class At>
   void add_up(RowRange range, const At& at, double* out) {
     const bool weighted =
@@ -110,7 +111,7 @@ class Pass {
   Problem problem_;
   int count_, groups_, threads_;
   ScaledFrames<T> frames_;
-  Buffer<double> partial_;  // [groups, blocks, count], of the rows that were added up last
+  Buffer<double> partial_;  // [groups, blocks, count], of the rows added up last
   std::vector<double> sums_;
   std::vector<double> parameters_ = {};
   std::vector<Angle<T>> angles_ = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model of whole vectors of points: a row i of pairs (i, j .. j + lanes), and of each pair the
-// angles. An exponential and a division per pair; per point a sine and, for slopes, a cosine.
+// The model of whole vectors of points: row i of pairs (i, j .. j + lanes), and the angles of each
+// pair. An exponential and a division per pair; a sine and, for slopes, a cosine per point.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace holdfast::xpcs_fit::HOLDFAST_ISA {
 
-// Frames as the points need them, each array followed by room for a vector that begins at the last.
-// E^2 = 2^-|exponent_i - exponent_j|. Derivatives are with a contrast of one.
+// Frames scaled for the points, each array padded for a vector that begins at its last value.
+// E^2 = 2^-|exponent_i - exponent_j|. Derivatives are for a contrast of one.
 template <class T>
 class ScaledFrames {
  public:
@@ -85,7 +85,7 @@ inline Ray<T> sinc(Vector<T> x, Vector<T> inverse) {
   return ray;
 }
 
-// What a vector of pairs (i, j ..) has in common at all angles.
+// The values that a vector of pairs (i, j ..) shares at all angles.
 template <class T, Mode mode>
 struct Pairs {
   Vector<T> power, shear = {}, inverse = {};  // E^2, B, 1 / B
@@ -94,12 +94,12 @@ struct Pairs {
     power = exp2<T>(-magnitude<T>(frames.exponent()[i] - load(frames.exponent() + j)));
     if constexpr (mode == Mode::laminar) {
       shear = magnitude<T>(frames.shear()[i] - load(frames.shear() + j));
-      inverse = T(1) / shear;  // infinite on the diagonal, where a series stands in
+      inverse = T(1) / shear;  // infinite on the diagonal, where a series is used instead
     }
   }
 };
 
-// G, and where slopes are asked for h and e. `careful` also takes phases beyond 2^20.
+// G, and with slopes also h and e. `careful` also allows phases beyond 2^20.
 template <class T>
 struct Factors {
   Vector<T> g, h = {}, e = {};
@@ -122,7 +122,7 @@ inline Factors<T> factors(const Pairs<T, mode>& pairs, const Angle<T>& angle) {
   return {less * square, bent * angle.cosine, bent * angle.sine};
 }
 
-// Whether no point can be clipped nor have a phase beyond 2^20.
+// Whether no point can be clipped or have a phase beyond 2^20.
 template <class T>
 bool is_tame(const std::vector<Angle<T>>& angles, double widest_shear) {
   for (const Angle<T>& one : angles) {
@@ -139,7 +139,7 @@ inline Vector<T> clipped(Vector<T> m) {
   return m > T(model_ceiling) ? everywhere<T>(T(model_ceiling)) : m;
 }
 
-// The first `count` lanes, of at least one.
+// Loads the first `count` lanes, at least one.
 template <class T>
 inline Vector<T> load_some(const T* x, int count) {
   Vector<T> some = {};
@@ -172,7 +172,7 @@ std::vector<Angle<T>> angles_at(const Problem& problem, const std::vector<double
     Angle<T> one = {.contrast = static_cast<T>(own[0]), .offset = static_cast<T>(own[1])};
     if (problem.options.mode == Mode::laminar) {
       const Direction along = direction(problem.input->physics, problem.input->angles[a], own[8]);
-      // A cosine of zero has phases of zero, for which the series stands in.
+      // A cosine of zero gives phases of zero, for which the series is used.
       one.cosine = static_cast<T>(along.cosine);
       one.sine = static_cast<T>(along.sine);
       one.inverse = static_cast<T>(1 / along.cosine);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signs, masks and square roots of whole vectors. For sources that are compiled once for each
-// instruction set.
+// Signs, masks and square roots of whole vectors. For sources compiled per instruction set.
 #pragma once
 
 #include <immintrin.h>

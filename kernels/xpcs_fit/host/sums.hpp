@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // F, g and N of whole rows of pairs. Over the angles of a pair only products of their factors are
-// added up, 15 sums of laminar flow; the 55 entries follow once per pair (README, "Sums").
+// added up, 15 sums for laminar flow; the 55 entries are formed once per pair (README, "Sums").
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class Accumulator {
  public:
   static constexpr int p = local_parameters(mode), count = sum_count(p);
 
-  // ours: what derivatives are, pair by pair, beside the factor of the angle.
+  // ours: the derivatives pair by pair, without the factor of the angle.
   void add(const OverAngles<T>& over, const Vector<T> (&ours)[p]) {
     sums_[0] += over.cost;
 #pragma GCC unroll 16
@@ -49,7 +49,7 @@ class Accumulator {
       }
     }
   }
-  // In f32 sums stay as short as a row.
+  // In f32, flushed after each row to keep sums short.
   void flush(double* out) {
     for (int k = 0; k < count; ++k) {
       for (int lane = 0; lane < Lanes<T>::count; ++lane) out[k] += double{sums_[k][lane]};
@@ -87,7 +87,7 @@ class RowSums {
   int columns() const { return columns_; }
 
  private:
-  // Careful ones leave lanes out, those from `left` on and, of derivatives, those that are clipped.
+  // `careful` masks lanes: those from `left` on and, for derivatives, those that are clipped.
   template <bool careful>
   void add_pairs(const Rows<T>& rows, int i, int j, int left, int first, int last,
                  Accumulator<T, mode>& sums) const {
@@ -115,7 +115,7 @@ class RowSums {
     sums.add(over, ours);
   }
 
-  // Every point has the G of its pair: only data differ.
+  // Every point has its pair's G: only data differ.
   void add_still(const Rows<T>& rows, std::int64_t at, Vector<T> g, int first, int last,
                  OverAngles<T>& over) const {
     Vector<T> sum = {};
@@ -166,9 +166,9 @@ class RowSums {
     }
   }
 
-  // Derivatives by contrast and offset are the factor of the angle itself.
+  // The derivatives by contrast and offset are the factor of the angle itself.
   void differences(const Pairs<T, mode>& pairs, int i, int j, Vector<T> (&ours)[p]) const {
-    // Both integrals grow, so that the order of the frames is the sign of their difference.
+    // Both integrals increase, so the order of the frames is the sign of their difference.
     const Vector<T> sign = sign_of<T>(static_cast<T>(i - j) - lane_numbers<T>());
     for (int k = 0; k < 3; ++k)
       ours[2 + k] = sign * (frames_.transport_by(k)[i] - load(frames_.transport_by(k) + j));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fit can run on here, and what it should: the published helpers, from library calls and the
-// proc file system alone.
+// The devices a fit can use on this machine, and the recommended one: the published helpers, by
+// library calls and the proc file system only.
 #pragma once
 
 #include <cstdint>
@@ -18,28 +18,28 @@ struct DeviceChoice {
   std::string backend = {};  // as open_backend() takes it
   std::string reason = {};
 };
-// why_no_gpu: empty where there is one.
+// why_no_gpu: empty if there is a GPU.
 DeviceChoice choose_device(const DeviceWish& wish, const std::string& why_no_gpu);
 
 struct MachineStatus {
   std::string utc = {};
   std::string processor = {}, isa = {};
-  int cpus = 1, threads = 1;                      // that may be used, that are
-  std::optional<std::int64_t> memory_bytes = {};  // that may be planned with
-  std::string gpu = {}, why_no_gpu = {};          // one of them is empty
+  int cpus = 1, threads = 1;                      // available, used
+  std::optional<std::int64_t> memory_bytes = {};  // available for planning
+  std::string gpu = {}, why_no_gpu = {};          // exactly one of them is empty
   std::optional<std::int64_t> gpu_memory_bytes = {};
-  DeviceChoice choice = {};      // where nothing is asked for
-  std::string performance = {};  // the published estimate of it
+  DeviceChoice choice = {};      // without a wish
+  std::string performance = {};  // the published estimate for it
   std::vector<std::string> recommendations = {};
 };
-// `gpu`: as open_backend() takes it. One that does not open, because another process holds it for
-// instance, counts as none.
+// `gpu`: as open_backend() takes it. A GPU that does not open, for instance because another process
+// holds it, counts as none.
 MachineStatus machine_status(std::string_view gpu = "cuda");
 
 // "high" with a GPU, "medium-high" with 16 CPUs or more, else "medium".
 std::string performance_estimate(const MachineStatus& status);
 
-// All of it in a line.
+// The whole status in one line.
 std::string described(const MachineStatus& status);
 
 }  // namespace holdfast::xpcs_fit

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The published table of devices, and what is told of this machine.
+// The published table of devices, and the status of this machine.
 #include "xpcs_fit/machine/status.hpp"
 
 #include <gmock/gmock.h>

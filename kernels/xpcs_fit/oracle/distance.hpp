@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a result is from the one expected, each entry by the size that its parts can have.
+// The distance of a result from the expected one, each entry relative to the size its terms can
+// have.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +20,8 @@ inline std::vector<double> in_a_row(const Normal& normal) {
   return all;
 }
 
-// The distance of such rows: F by itself, g_k by sqrt(2 F N_kk), N_kl by sqrt(N_kk N_ll); infinite
-// where a difference is no number.
+// The distance of such rows: F relative to itself, g_k to sqrt(2 F N_kk), N_kl to sqrt(N_kk N_ll);
+// infinite if a difference is NaN.
 inline double distance(const std::vector<double>& result, const std::vector<double>& expected) {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   // 1 + p + p^2 values.

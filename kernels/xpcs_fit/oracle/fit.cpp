@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The solver as the README tells it, on plain vectors.
+// The solver as described in the README, on plain vectors.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -72,7 +72,7 @@ class Solver {
     return normal_equations(problem_, at);
   }
 
-  // One trial; false when the damping has run away or steps are too small.
+  // One trial; false if the damping is too large or steps are too small.
   bool advance() {
     const auto step = box_step(damping_);
     Vector trial = fit_.parameters;
@@ -119,7 +119,7 @@ class Solver {
 
   double scale(std::size_t k) const { return scale_[k] == 0 ? 1 : scale_[k]; }
 
-  // What the quadratic model says that going there gains.
+  // The gain that the quadratic model predicts for moving there.
   double predicted(const Vector& there) const {
     double gain = 0;
     for (std::size_t k = 0; k < p_; ++k) {
@@ -145,8 +145,8 @@ class Solver {
     return most.value_or(-1);
   }
 
-  // The damped step within the box: what would leave it is put on its side, and the others solve
-  // again.
+  // The damped step within the box: parameters that would leave it are put on its boundary, and the
+  // others are solved for again.
   std::optional<Vector> box_step(double damping) const {
     Vector step(p_, 0.);
     std::vector<bool> fixed(p_);
@@ -186,7 +186,7 @@ class Solver {
     }
   }
 
-  // Deviations of all parameters, also of those at their bounds.
+  // Deviations of all parameters, even of those at their bounds.
   void find_sigma() {
     fit_.sigma.assign(p_, 0.);
     const double freedom =

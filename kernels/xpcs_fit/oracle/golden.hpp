@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published values, at the start of the default box, of 3 angles and 8 frames of 1 s with noise of
+// Published values at the start of the default box, for 3 angles and 8 frames of 1 s with noise of
 // 0.01 in laminar flow.
 #pragma once
 

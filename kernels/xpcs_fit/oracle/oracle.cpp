@@ -19,7 +19,7 @@ double real(double x) {
 double real(Complex x) {
   return x.real();
 }
-// The larger or smaller by the real part; what is no number stays none.
+// The larger or smaller by the real part; NaN stays NaN.
 template <class T>
 T floored(T x, double least) {
   return real(x) < least ? T(least) : x;
@@ -29,7 +29,7 @@ T capped(T x, double most) {
   return real(x) > most ? T(most) : x;
 }
 
-// The model at one set of parameters, of any kind of number.
+// The model at one set of parameters, for real or complex numbers.
 template <class T>
 class Model {
  public:
@@ -86,11 +86,11 @@ class Model {
   const Input& input_;
   Options options_;
   std::vector<T> all_;
-  int first_;  // physical parameter
+  int first_;  // index of the first physical parameter
   std::vector<T> transport_ = {}, shear_ = {};
 };
 
-// A model for each parameter, with the imaginary step in that one.
+// One model per parameter, with the imaginary step in that parameter.
 std::vector<Model<Complex>> stepped(const Problem& problem, const std::vector<double>& parameters) {
   std::vector<Model<Complex>> all;
   for (std::size_t k = 0; k < parameters.size(); ++k) {
@@ -101,13 +101,13 @@ std::vector<Model<Complex>> stepped(const Problem& problem, const std::vector<do
   return all;
 }
 
-// Whether parameter k tells at angle a at all.
+// Whether parameter k affects angle a at all.
 bool concerns(const Problem& problem, int k, int a) {
   const int angles = problem.input->size.angles;
   return problem.options.scaling == Scaling::shared || k >= 2 * angles || k % angles == a;
 }
 
-// visit(a, i, j, flat index) for the points of a row that one thread has.
+// Calls visit(a, i, j, flat index) for the points of one row, by one thread.
 template <class Visit>
 void for_row(const Size& size, std::int64_t row, const Visit& visit) {
   const int a = static_cast<int>(row / size.frames), i = static_cast<int>(row % size.frames);
@@ -124,7 +124,7 @@ double weight(const Problem& problem, std::int64_t k) {
   return problem.options.weights == Weights::array ? problem.input->weights[k] : 1;
 }
 
-// The loss of one residual, and the weights of its gradient and of its matrix.
+// The loss of one residual, and its weights in the gradient and in the matrix.
 struct Share {
   double cost, gradient, matrix;
 };

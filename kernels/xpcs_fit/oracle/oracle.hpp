@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers that share no line with a variant: the model as published, on real and on complex numbers
+// Answers that share no code with a variant: the model as published, on real and on complex numbers
 // (whose imaginary step gives derivatives without cancellation), sums point by point, and the
 // solver on plain vectors.
 #pragma once
@@ -33,9 +33,9 @@ struct Fit {
   int status =
       -1;  // 5: converged, 0: too many iterations, 3: steps too small, -2: damping too large
   std::vector<double> parameters = {}, sigma = {};  // [p]
-  std::vector<double> path = {};                    // the cost of each accepted point
+  std::vector<double> path = {};                    // the cost at each accepted point
 };
-// Makes passes until the fit converges, or exactly so many.
+// Makes passes until the fit converges, or, if `passes` is not 0, exactly that many.
 Fit fit(const Problem& problem, int passes = 0);
 
 }  // namespace holdfast::xpcs_fit::oracle

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The published numbers, which numpy and C++ found alike.
+// The published numbers, computed alike by numpy and C++.
 #include "xpcs_fit/oracle/oracle.hpp"
 
 #include <gtest/gtest.h>
@@ -99,7 +99,7 @@ TEST(XpcsOracle, HasThePublishedDerivatives) {
   for (int k = 0; k < 9; ++k) EXPECT_RELATIVE(row[k], golden::jacobian_2_2_5[k], 1e-12);
 }
 
-// The error of each parameter's derivatives stands beside the largest of them at any point.
+// The error of each parameter's derivatives is relative to the largest of them over all points.
 TEST(XpcsOracle, DerivativesAreCentralDifferencesOfTheModel) {
   for (const Mode mode : {Mode::at_rest, Mode::laminar})
     for (const Scaling scaling : {Scaling::shared, Scaling::per_angle}) {
@@ -145,7 +145,7 @@ TEST(XpcsOracle, HasThePublishedNormalEquations) {
   EXPECT_RELATIVE(soft.gradient[1], 14.115681084474552, 1e-12);
 }
 
-// F = 2, g = (1, 1), N = ((4, 1), (1, 9)): each entry by the size that its parts can have.
+// F = 2, g = (1, 1), N = ((4, 1), (1, 9)): each entry relative to the size its terms can have.
 TEST(XpcsOracle, SeesEachOfTheNormalEquationsByItsOwnSize) {
   const std::vector<double> expected = {2, 1, 1, 4, 1, 1, 9}, sizes = {2, 4, 6, 4, 6, 6, 9};
   EXPECT_EQ(oracle::distance(expected, expected), 0);
@@ -161,7 +161,7 @@ TEST(XpcsOracle, SeesEachOfTheNormalEquationsByItsOwnSize) {
   EXPECT_EQ(oracle::distance({2, 1, 4}, expected), INFINITY);
 }
 
-// Parameters are as near as two programs' solvers end.
+// Parameters agree as closely as two programs' solvers end.
 void expect_parameters(const oracle::Fit& fit, const std::vector<double>& published) {
   for (std::size_t k = 0; k < published.size(); ++k)
     EXPECT_NEAR(fit.parameters[k], published[k], 1e-4 * fit.sigma[k]) << "parameter " << k;

@@ -60,7 +60,7 @@ std::vector<double> fit_result(const FitState& fit, double freedom) {
   const int p = fit.p;
   std::vector<double> all = {fit.cost(), fit.passes(), fit.status()};
   all.insert(all.end(), fit.parameters(), fit.parameters() + p);
-  // The covariance of N scaled to a diagonal of one.
+  // The covariance, from N scaled to a diagonal of one.
   const auto entry = [&](int k, int l) { return fit.matrix()[k * p + l]; };
   std::vector<double> a(static_cast<std::size_t>(p) * p), free(static_cast<std::size_t>(p));
   for (int k = 0; k < p; ++k)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The solver, and both variants' fits on the host against published ones.
+// The solver, and both variants' fits on the host compared with published ones.
 #include "xpcs_fit/problem/fit.hpp"
 
 #include <gmock/gmock.h>
@@ -67,7 +67,7 @@ TEST(XpcsFit, ConvergesAsPublished) {
     }
 }
 
-// The cost of each accepted trial, from the variant's own normal equations.
+// The cost at each accepted trial, from the variant's own normal equations.
 std::vector<double> path_of(Variant variant, const Problem& problem) {
   const auto backend = open_backend("host");
   HostFit fit(problem, 0);
@@ -154,7 +154,7 @@ TEST(XpcsFit, PutsAStepThatWouldLeaveOnTheSideOfTheBox) {
   const FitState fit = {memory.data(), 2};
   const BoxView box = {start.data(), lower.data(), upper.data()};
   restart(fit, box);
-  // The minimum without a box lies at (3, 0); with the first at 1 the second moves to 1.
+  // The unconstrained minimum is (3, 0); with the first parameter at 1, the second moves to 1.
   const double normal[] = {100, -6, -3, 2, 1, 1, 2};
   judge(fit, normal);
   fill_units(fit, scaled.data(), 0, 1);

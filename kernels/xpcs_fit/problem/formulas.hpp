@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scalar mathematics, written once: g++ compiles it for the host, NVRTC for the device.
+// The scalar mathematics, written once for g++ on the host and NVRTC on the device.
 #pragma once
 
 #include "runtime/device_code/both.hpp"
@@ -12,15 +12,15 @@ namespace holdfast::xpcs_fit {
 
 inline constexpr double rate_floor = 1e-10, model_floor = 1e-10, model_ceiling = 2;
 inline constexpr double degree = 3.14159265358979323846 / 180;
-// Beyond this phase the average over the gap is taken for zero, and no reduction is exact.
+// Beyond this phase the average over the gap is taken as zero, and no reduction is exact.
 inline constexpr double largest_phase = 1048576;
 
-// A rate at one frame and what it changes by with its three parameters: none where the floor acts.
+// A rate at one frame and its derivatives by its three parameters: zero where the floor acts.
 struct Rate {
   double value = 0, by[3] = {};
 };
 
-// scale * x^power + offset. What is no number stays none: a comparison with it fails.
+// scale * x^power + offset. NaN stays NaN, since a comparison with it fails.
 HOLDFAST_BOTH inline Rate rate(double x, double scale, double power, double offset) {
   const double factor = pow(x, power), value = scale * factor + offset;
   if (value < rate_floor) return {rate_floor, {0, 0, 0}};
@@ -38,7 +38,7 @@ template <class T>
 struct Sinc {
   T value = 1, slope = 0;
 };
-// (cos x - sin x / x) / x cancels where x is small.
+// (cos x - sin x / x) / x, which cancels for small x.
 template <class T>
 HOLDFAST_BOTH inline T sinc_slope_near_zero(T x) {
   const T y = x * x;
@@ -46,8 +46,8 @@ HOLDFAST_BOTH inline T sinc_slope_near_zero(T x) {
               y * (T(1. / 30) + y * (T(-1. / 840) + y * (T(1. / 45360) - y * T(1. / 3991680)))));
 }
 
-// Sine and cosine of |x| <= 2^20, without the path for larger arguments that a library's needs a
-// stack for: a quadrant is taken away in parts, and polynomials do the rest.
+// Sine and cosine of |x| <= 2^20, without the path for larger arguments for which a library needs a
+// stack: a quadrant is subtracted in parts, and polynomials do the rest.
 struct SineCosine64 {
   double sine = 0, cosine = 1;
 };
@@ -94,19 +94,19 @@ HOLDFAST_BOTH inline SineCosine32 sine_cosine(float x) {
   return {quadrant & 2 ? -sine : sine, (quadrant + 1) & 2 ? -cosine : cosine};
 }
 
-// What a point contributes is a product of something of its angle and something of its pair of
-// frames. Of the angle there are four: G = g1^2, one, h and e (README, "Sums").
+// A point's terms are products of a factor of its angle and a factor of its pair of frames. An
+// angle has four factors: G = g1^2, one, h and e (README, "Sums").
 enum AngleFactor { factor_g, factor_one, factor_h, factor_e };
 HOLDFAST_BOTH constexpr int angle_factor(int k) {
   return k == 0 || (k >= 2 && k < 5) ? factor_g : k == 1 ? factor_one : k < 8 ? factor_h : factor_e;
 }
-// Contrast and offset themselves; all others carry the contrast once, which sums leave out.
+// False for contrast and offset themselves; all others carry the contrast once, which sums omit.
 HOLDFAST_BOTH constexpr bool carries_contrast(int k) {
   return k >= 2;
 }
 
-// Where entry (k, l <= k) of a symmetric matrix lies, and how many there are of one angle: the cost
-// F, the gradient g [p], the matrix N [p (p + 1) / 2], in this order.
+// The place of entry (k, l <= k) of a symmetric matrix, and the number of sums of one angle: the
+// cost F, the gradient g [p], the matrix N [p (p + 1) / 2], in this order.
 HOLDFAST_BOTH constexpr int packed(int k, int l) {
   return k * (k + 1) / 2 + l;
 }
@@ -114,7 +114,7 @@ HOLDFAST_BOTH constexpr int sum_count(int p) {
   return 1 + p + packed(p, 0);
 }
 
-// The parameter of the whole fit that is the k-th of angle a.
+// The index in the whole fit of the k-th parameter of angle a.
 HOLDFAST_BOTH constexpr int global_parameter(int k, int a, int angles, bool per_angle) {
   if (!per_angle) return k;
   return k == 0 ? a : k == 1 ? angles + a : 2 * angles + k - 2;

@@ -8,8 +8,8 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-// Differences alone matter. Anchored at frame 0, where a negative power of time is huge, all digits
-// of the others would be lost.
+// Only differences matter. Anchored at frame 0, where a negative power of time is huge, all others
+// would lose their digits.
 std::vector<double> anchored(const std::vector<Rate>& rates, double (*of)(const Rate&)) {
   std::vector<double> sum(rates.size());
   const auto half = [&](std::size_t i) { return (of(rates[i]) + of(rates[i + 1])) / 2; };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What host variants and inputs share of the model: its frames and its angles, computed once for a
-// set of parameters.
+// The model's parts shared by host variants and inputs: its frames and its angles, computed once
+// per set of parameters.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace holdfast::xpcs_fit {
 
-// Cumulative trapezoids of unit step over the frames, zero at frame 1: of the two rates and of what
-// they change by with their parameters. Empty where the mode has none.
+// Cumulative trapezoids of unit step over the frames, zero at frame 1: of the two rates and of
+// their derivatives by their parameters. Empty if the mode has none.
 struct Frames {
   std::vector<double> s = {}, q = {};
   std::vector<double> s_by[3] = {}, q_by[3] = {};
@@ -19,13 +19,13 @@ struct Frames {
 // parameters: of one angle, 5 or 9.
 Frames frames(const Physics& physics, int count, Mode mode, const double* parameters);
 
-// The phase of an angle per unit of shear, and its change with phi_0.
+// The phase of an angle per unit of shear, and its derivative by phi_0.
 struct Direction {
   double cosine = 0, sine = 0;  // P cos psi, P sin psi pi / 180
 };
 Direction direction(const Physics& physics, double angle, double phi_0);
 
-// Those of angle a, out of all.
+// The parameters of angle a, out of all.
 std::vector<double> local(const Options& options, int angles, int a,
                           const std::vector<double>& parameters);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// F, g and N of a whole fit from the sums of its groups of angles: one group where contrast and
-// offset are shared, one for each angle where they are not.
+// F, g and N of a whole fit from the sums of its groups of angles: one group if contrast and offset
+// are shared, one per angle if not.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace holdfast::xpcs_fit {
 
-// F, g [p], N [p, p] in a row: what make_normal_equations gives.
+// The size of F, g [p], N [p, p] in a row, the result of normal equations.
 constexpr std::size_t normal_count(int p) {
   return 1 + static_cast<std::size_t>(p) + static_cast<std::size_t>(p) * p;
 }
@@ -42,7 +42,7 @@ inline void assemble(const Options& options, int angles, std::span<const double>
       }
     }
   }
-  // A pair of parameters was summed in one order alone.
+  // Only one order of each pair of parameters was summed.
   for (int row = 0; row < p; ++row)
     for (int column = 0; column < row; ++column) {
       const double entry = n[row * p + column] + n[column * p + row];

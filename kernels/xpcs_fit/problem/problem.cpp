@@ -28,7 +28,7 @@ constexpr Parameter parameters[] = {
 };
 constexpr int scalings = 2;  // contrast and offset
 
-// That member of each parameter in its order.
+// This member of each parameter, in their order.
 std::vector<double> column(const Options& options, int angles, double Parameter::*member) {
   std::vector<double> values;
   for (int k = 0; k < local_parameters(options.mode); ++k) {
@@ -65,7 +65,7 @@ void check_lengths(const Problem& problem) {
   if (points <= p) refuse("too_few_points", text(points, " points for ", p, " parameters"));
 }
 
-// The indices for which it holds, "2, 5"; empty where there are none.
+// The indices for which it holds, as "2, 5"; empty if there are none.
 template <class Holds>
 std::string indices(std::size_t count, const Holds& holds) {
   std::string list;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is fitted: two-time correlations of some angles over some frames, the physics between them,
-// and the forms in which a fit is done.
+// The problem of a fit: two-time correlations at some angles over some frames, the physics between
+// them, and the forms of a fit.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Size {
   std::int64_t points() const { return angles * plane(); }
 };
 
-// At rest the sample diffuses alone; laminar flow shears it besides.
+// At rest the sample only diffuses; in laminar flow it is also sheared.
 enum class Mode { at_rest, laminar };
 // Contrast and offset: one pair for all angles, or one for each.
 enum class Scaling { shared, per_angle };
@@ -33,7 +33,7 @@ struct Options {
   Weights weights = Weights::unit;
   Precision precision = Precision::f64;  // of data, model and Jacobian; sums are f64
   double loss_scale = 1;                 // C of soft_l1
-  int threads = 0;                       // of a host; 0: as many as it may use
+  int threads = 0;                       // of a host; 0: as many as available
 };
 
 struct Physics {
@@ -45,8 +45,8 @@ struct Physics {
   double flow() const;   // q gap dt / (2 pi)
 };
 
-// Parameters in their order: contrast, offset (of one angle after the other where each has its
-// own), D0, alpha, D_offset and, of laminar flow, gamma_dot_0, beta, gamma_dot_offset, phi_0.
+// Parameters in their order: contrast, offset (of one angle after the other if each has its own),
+// D0, alpha, D_offset and, for laminar flow, gamma_dot_0, beta, gamma_dot_offset, phi_0.
 int parameter_count(const Options& options, int angles);
 // The parameters of one angle: 5 or 9.
 constexpr int local_parameters(Mode mode) {
@@ -64,11 +64,11 @@ struct Input {
   Physics physics = {};
   std::vector<double> angles = {};   // [angles] degrees
   std::vector<double> data = {};     // [angles, frames, frames]
-  std::vector<double> weights = {};  // the same, 1 / sigma; empty: all are 1
-  // Where nothing executes or data are generated: neither data nor weights are here.
+  std::vector<double> weights = {};  // the same shape, 1 / sigma; empty: all are 1
+  // True if nothing executes or data are generated: then data and weights are empty.
   bool sized_only = false;
   Box box = {};
-  // Generated data are the model at the truth, times 1 + noise z, of this seed.
+  // Generated data are the model at the truth, times 1 + noise z, with this seed.
   double noise = 0.01;
   std::uint64_t seed = 20251022;
 };
@@ -80,7 +80,7 @@ struct Problem {
 // -90 + (a + 1/2) 180 / angles.
 std::vector<double> default_angles(int angles);
 
-// Throws Error{bad_input} that begins with a word for what is wrong (invalid_physics, empty_data,
+// Throws Error{bad_input} that begins with a word for the error (invalid_physics, empty_data,
 // shape_mismatch, invalid_bounds, nonfinite_start, too_few_points, invalid_weights, invalid_option)
 // and names the offender.
 void validate(const Size& size, const Physics& physics);

@@ -15,7 +15,7 @@ TEST(XpcsProblem, CountsParameters) {
   EXPECT_EQ(parameter_count({.scaling = Scaling::per_angle}, 64), 135);
 }
 
-// contrast_0, contrast_1, offset_0, offset_1, and the physical ones.
+// contrast_0, contrast_1, offset_0, offset_1, and the physical parameters.
 TEST(XpcsProblem, GivesEachAngleAContrastAndAnOffset) {
   EXPECT_EQ(default_box({.mode = Mode::at_rest, .scaling = Scaling::per_angle}, 2).start,
             (std::vector<double>{0.5, 0.5, 1.05, 1.05, 1500, 0.3, 10}));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The solver, LM-B: damped steps within a box, one pass over the data for each trial (README,
-// "Solver"). g++ compiles it for the host, NVRTC for the one block that steps on a device.
+// The solver, LM-B: damped steps within a box, one pass over the data per trial (README, "Solver").
+// g++ compiles it for the host, NVRTC for the single block that steps on a device.
 #pragma once
 
 #include "xpcs_fit/problem/formulas.hpp"
 
-// Of a loop that is short and runs seldom: unrolled it would only take NVRTC twice as long.
+// For short loops that run seldom: unrolling them would only double NVRTC's time.
 #ifdef __CUDACC__
 #define HOLDFAST_ROLLED _Pragma("unroll 1")
 #else
@@ -20,7 +20,7 @@ inline constexpr int running = -1, converged = 5, out_of_iterations = 0, steps_t
 inline constexpr int most_iterations = 100, damping_count = 4;
 
 // The state of a fit of p parameters: a row of fit_count(p) numbers, of which the first 8, 64
-// bytes, tell how it goes.
+// bytes, are its status.
 struct FitState {
   double* at = nullptr;
   int p = 0;
@@ -31,7 +31,7 @@ struct FitState {
   HOLDFAST_BOTH double& cost() const { return at[3]; }
   HOLDFAST_BOTH double& damping() const { return at[4]; }
   HOLDFAST_BOTH double& growth() const { return at[5]; }
-  HOLDFAST_BOTH double& gain() const { return at[6]; }  // that the trial promises; 0: there is none
+  HOLDFAST_BOTH double& gain() const { return at[6]; }  // promised by the trial; 0: there is none
   HOLDFAST_BOTH double& distance() const { return at[7]; }  // to the minimum, in units of F
   HOLDFAST_BOTH double* parameters() const { return at + 8; }
   HOLDFAST_BOTH double* trial() const { return at + 8 + p; }
@@ -43,7 +43,7 @@ HOLDFAST_BOTH constexpr int fit_count(int p) {
   return 8 + 4 * p + p * p;
 }
 
-// Where parameters start and may go, [p] each.
+// Start, lower and upper bounds of the parameters, [p] each.
 struct BoxView {
   const double *start = nullptr, *lower = nullptr, *upper = nullptr;
 };
@@ -83,7 +83,7 @@ HOLDFAST_BOTH inline void accept(const FitState& fit, const double* normal) {
   }
 }
 
-// normal: F, g, N at the trial. A trial that promised nothing was no trial.
+// normal: F, g, N at the trial. Without a promised gain there was no trial.
 HOLDFAST_BOTH inline void judge(const FitState& fit, const double* normal) {
   fit.passes() += 1;
   if (fit.passes() == 1) return accept(fit, normal);
@@ -106,13 +106,13 @@ HOLDFAST_BOTH inline void judge(const FitState& fit, const double* normal) {
   if (fit.damping() > 1e16) fit.status() = damping_too_large;
 }
 
-// What parameter k is measured by.
+// The unit of parameter k.
 HOLDFAST_BOTH inline double unit_of(const FitState& fit, int k) {
   return fit.scale()[k] == 0 ? 1 : sqrt(fit.scale()[k]);
 }
 
-// Cholesky of the rows and columns of a [p, p] that are not fixed, in place; false where it is not
-// positive definite.
+// In-place Cholesky factorisation of the rows and columns of a [p, p] that are not fixed; false if
+// it is not positive definite.
 HOLDFAST_BOTH inline bool factorise(double* a, const double* fixed, int p) {
   HOLDFAST_ROLLED for (int j = 0; j < p; ++j) {
     if (fixed[j] != 0) continue;
@@ -140,8 +140,8 @@ HOLDFAST_BOTH inline void substitute(const double* a, const double* fixed, int p
   }
 }
 
-// What steps of every damping begin with: the units, [p], and the matrix in them, [p, p]. Filled by
-// `threads` of which each has a number: units first, then the matrix.
+// The common beginning of the steps of every damping: the units, [p], and the matrix in these
+// units, [p, p]. Filled by `threads` numbered threads: units first, then the matrix.
 HOLDFAST_BOTH constexpr int scaled_count(int p) {
   return p + p * p;
 }
@@ -159,9 +159,9 @@ HOLDFAST_BOTH constexpr int box_step_work(int p) {
   return p * p + 2 * p;
 }
 
-// The damped step that stays in the box: what would leave it is put on its side and the others
-// solve again. False where the damped matrix is not positive definite. scaled: of this fit; work:
-// box_step_work(p).
+// The damped step within the box: parameters that would leave it are put on its boundary, and the
+// others are solved for again. False if the damped matrix is not positive definite. scaled: of this
+// fit; work: box_step_work(p).
 HOLDFAST_BOTH inline bool box_step(const FitState& fit, const double* scaled, const BoxView& box,
                                    double damping, double* step, double* work) {
   const int p = fit.p;
@@ -200,7 +200,7 @@ HOLDFAST_BOTH inline bool box_step(const FitState& fit, const double* scaled, co
   }
 }
 
-// What the quadratic model promises of a step, which is clipped once more.
+// The gain that the quadratic model promises for a step, which is clipped once more.
 HOLDFAST_BOTH inline double promised(const FitState& fit, const BoxView& box, double* step) {
   const int p = fit.p;
   HOLDFAST_ROLLED for (int k = 0; k < p; ++k) step[k] =
@@ -214,12 +214,12 @@ HOLDFAST_BOTH inline double promised(const FitState& fit, const BoxView& box, do
   return gain;
 }
 
-// The damping of the next step, and three that are next to none, which tell how far the minimum is.
+// The damping of the next step, and three that are almost zero, for the distance to the minimum.
 HOLDFAST_BOTH inline double damping_of(const FitState& fit, int which) {
   return which == 0 ? fit.damping() : which == 1 ? 1e-12 : which == 2 ? 1e-8 : 1e-4;
 }
 
-// The step of one damping and what it promises; `found` whether there is one.
+// The step for one damping and its promised gain; `found`: whether there is one.
 HOLDFAST_BOTH inline double try_damping(const FitState& fit, const double* scaled,
                                         const BoxView& box, int which, double* step, double* work,
                                         bool& found) {
@@ -227,9 +227,9 @@ HOLDFAST_BOTH inline double try_damping(const FitState& fit, const double* scale
   return found ? promised(fit, box, step) : 0;
 }
 
-// step: of the first damping; gains and found [damping_count] of all. Chooses the next trial; true
-// where there is none yet and a larger damping has to be tried. `steady`: goes on after all, and
-// makes a pass for what is no trial.
+// step: for the first damping; gains and found: [damping_count], for all. Chooses the next trial;
+// true if there is none yet and a larger damping must be tried. `steady`: goes on after the end,
+// and makes a pass even without a trial.
 HOLDFAST_BOTH inline bool propose(const FitState& fit, const BoxView& box, double freedom,
                                   bool steady, const double* step, const double* gains,
                                   const bool* found) {
@@ -261,7 +261,8 @@ HOLDFAST_BOTH inline bool propose(const FitState& fit, const BoxView& box, doubl
   return !steady && fit.status() == running;
 }
 
-// Whether it is over, after so many passes or, with none wanted, where it stopped.
+// Whether the fit is over: after the wanted number of passes or, with 0 wanted, once it has
+// stopped.
 HOLDFAST_BOTH inline bool is_over(const FitState& fit, int wanted_passes) {
   return wanted_passes > 0 ? fit.passes() == wanted_passes : fit.status() != running;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the workload: where what a step computes is looked at, for those who begin again.
+// Private to the workload: the parameters at which steps are computed after starting again.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace holdfast::xpcs_fit {
 
-// Where the box starts, input 0, or, input 1, in the middle between there and the truth.
+// The start of the box (input 0), or the middle between it and the truth (input 1).
 inline std::vector<double> start_of(const Problem& problem, int input) {
   std::vector<double> start = problem.input->box.start;
   if (input == 0) return start;

@@ -52,7 +52,7 @@ std::int64_t plain_chunk(std::int64_t points, int parameters, double limit_gib,
   return std::min(points, chunk);
 }
 
-// Rounded to whole thousands; halfway to the even one.
+// Rounded to whole thousands, ties to even.
 std::int64_t plain_batch(int parameters, double available_gib) {
   const double fits = std::floor(0.1 * available_gib * gib / (8. * (1 + parameters)));
   return static_cast<std::int64_t>(1000 * std::nearbyint(std::clamp(fits, 1e3, 1e5) / 1000));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The axes of a case id by name: what each enumerator is called, and back.
+// The axes of a case id by name: the word for each enumerator, and back.
 #pragma once
 
 #include "runtime/base/words.hpp"

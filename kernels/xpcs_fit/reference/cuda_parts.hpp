@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plain evaluation on a device is made of: arrays of the frames, which a set of parameters
-// fills once, and arrays of a part of the points. One launch per array, products by the library.
+// The parts of a plain evaluation on a device: arrays per frame, which a set of parameters fills
+// once, and arrays over a part of the points. One launch per array, products by the library.
 #pragma once
 
 #include <vector>
@@ -63,7 +63,7 @@ class PlainPlanes {
   Buffer<T> decay_, shear_;
 };
 
-// Arrays of a range of at most so many points, as many as kernels were compiled for.
+// Arrays of a range of points, at most as many as the kernels were compiled for.
 template <class T>
 class PlainPart {
  public:
@@ -92,8 +92,7 @@ class PlainPart {
     kernels.first_order(all, range.first, of.decay(), g1_.data());
     kernels.second_order(all, range.first, of.parameters(), g1_.data(), model_.data());
   }
-  // Twice F (of soft_l1 F), g, N to `sums`, or added to what stands there. data, weights: of the
-  // part.
+  // Writes twice F (for soft_l1 F), g, N to `sums`, or adds them. data, weights: of the part.
   void evaluate_sums(const ReferenceKernels<T>& kernels, Blas& blas, const PlainPlanes<T>& of,
                      PointRange range, const T* data, const T* weights, bool adds, T* sums) const {
     const int n = static_cast<int>(range.count);
@@ -139,7 +138,7 @@ class PlainPart {
             jacobian_.data() + global_parameter(k, a, angles_, per_angle) * range.count);
   }
 
-  // Columns and residuals carry roots of the loss's weight, so that the products are as before.
+  // Columns and residuals are scaled by roots of the loss's weight, so the products stay the same.
   void soften(const ReferenceKernels<T>& kernels, Blas& blas, int n, bool adds, T* sums) const {
     const auto all = one_thread_each(n);
     const T scale = static_cast<T>(options_.loss_scale);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plain formulation on a device: one launch per array (reference.cu), products by the library.
-// A model of laminar flow is 8 launches, its normal equations 9, p columns and 3 products more.
+// A laminar model takes 8 launches, its normal equations 9, p columns and 3 products more.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ class Plain final : public Computation {
       evaluate();
     } while (!fit_.take(sums().data()));
   }
-  // A fit begins anew in each step, and has one start alone.
+  // Each step restarts a fit, which has only one start.
   void start_again(int input) override { planes_.set(start_of(problem_, input)); }
 
   std::vector<double> result() override {
@@ -51,7 +51,7 @@ class Plain final : public Computation {
     return all;
   }
 
-  // For programs that call it again and again.
+  // For patterns that call it repeatedly.
   void aim(double degrees) { planes_.aim(degrees); }
   void set(const std::vector<double>& parameters) { planes_.set(parameters); }
   std::vector<double> sums() const {

@@ -13,8 +13,8 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-// The programs of whole parts and of the last one where that is shorter: each length is a shape of
-// its own.
+// The programs for whole parts and for the last one if it is shorter: each length is a shape of its
+// own.
 class PartPrograms {
  public:
   PartPrograms(Backend& backend, const Problem& problem, std::int64_t each)
@@ -40,8 +40,8 @@ class PartPrograms {
   std::optional<ReferenceKernels<double>> tail_ = {};
 };
 
-// Large: all data lie on the device. Chunked: each chunk is brought when it is its turn, and told
-// when it is done. The Jacobian is a chunk's.
+// Large: all data lie on the device. Chunked: each chunk is copied in its turn, and reported when
+// it is done. The Jacobian covers one chunk.
 class PlainChunkedFit final : public Computation {
  public:
   PlainChunkedFit(Backend& backend, const Problem& problem, const StrategyOptions& options)

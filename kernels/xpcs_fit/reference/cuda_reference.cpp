@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference on a device, and the patterns that it is called in.
+// The reference on a device, and the patterns around it.
 #include "xpcs_fit/oracle/oracle.hpp"
 #include "xpcs_fit/patterns.hpp"
 #include "xpcs_fit/reference/cuda_plain.hpp"
@@ -63,7 +63,7 @@ class PlainCosts final : public Computation {
   std::vector<double> costs_ = {};
 };
 
-// A whole model for each chunk, of which the chunk is kept.
+// Computes a whole model for each chunk and keeps only the chunk.
 class PlainChunks final : public Computation {
  public:
   PlainChunks(int count, Backend& backend, const Problem& problem)
@@ -90,7 +90,7 @@ class PlainChunks final : public Computation {
   Buffer<double> out_;
 };
 
-// There and back each time.
+// Copies there and back in each turn.
 class PlainRoundTrip final : public Computation {
  public:
   PlainRoundTrip(int count, Backend& backend, const Problem& problem)
@@ -121,7 +121,7 @@ class PlainRoundTrip final : public Computation {
   Buffer<double> model_, there_;
 };
 
-// There and back once, the turns between them compiled in.
+// Copies there and back once; the turns between are compiled in.
 class PlainTurns final : public Computation {
  public:
   PlainTurns(int count, Backend& backend, const Problem& problem)

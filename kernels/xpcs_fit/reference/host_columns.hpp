@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plain formulation on the host: residuals, the columns of the Jacobian, what a loss makes of
-// both. Part of host_parts.hpp.
+// The plain formulation on the host: residuals, the columns of the Jacobian, and the loss's changes
+// to both. Part of host_parts.hpp.
 #pragma once
 
 #include "xpcs_fit/reference/host_parts.hpp"

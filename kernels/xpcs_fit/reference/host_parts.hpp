@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plain evaluation on the host is made of: planes of all pairs of frames, which a set of
-// parameters fills once, and arrays of a part of the points.
+// The parts of a plain evaluation on the host: planes of all pairs of frames, which a set of
+// parameters fills once, and arrays over a part of the points.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class PlainPlanes {
   const Frames& frames() const { return frames_; }
 
  private:
-  // over(i, j, k) for all of a plane.
+  // Calls over(i, j, k) for a whole plane.
   template <class Over>
   void for_plane(const Over& over) {
 #pragma omp parallel for num_threads(host_limits().threads)
@@ -90,13 +90,13 @@ void PlainPlanes<T>::evaluate(const std::vector<double>& parameters) {
   if (laminar_) smooth_differences(frames_.q, shear_.data());
 }
 
-// A point: its angle, its frames, and where it stands in a plane and in a part of the points.
+// A point: its angle, its frames, and its index in a plane and in a part of the points.
 struct PlainPoint {
   int a = 0, i = 0, j = 0;
   std::int64_t pair = 0, k = 0;
 };
 
-// Arrays of a range of at most so many points.
+// Arrays of a range of points, up to a maximum size.
 template <class T>
 class PlainPart {
  public:
@@ -115,13 +115,12 @@ class PlainPart {
   const Buffer<T>& residual() const { return residual_; }
 
   void evaluate_model(const PlainPlanes<T>& of, PointRange range);
-  // F, g, N to `sums`, or added to what stands there. data, weights: of the part; weights null
-  // where all are 1.
+  // Writes F, g, N to `sums`, or adds them. data, weights: of the part; weights null if all are 1.
   void evaluate_sums(Blas& blas, const PlainPlanes<T>& of, PointRange range, const T* data,
                      const T* weights, bool adds, double* sums);
 
  private:
-  // over(PlainPoint) for the points of the range.
+  // Calls over(PlainPoint) for the points of the range.
   template <class Over>
   static void for_points(const PlainPlanes<T>& of, PointRange range, const Over& over) {
     const std::int64_t frames = of.size().frames, last = range.first + range.count;
@@ -154,13 +153,13 @@ class PlainPart {
     if (weights)
       for_points(of, range, [=](const PlainPoint& point) { out[point.k] *= weights[point.k]; });
   }
-  // The change of |of_i - of_j|.
+  // The derivative of |of_i - of_j|.
   static T difference(const std::vector<double>& of, const std::vector<double>& by,
                       const PlainPoint& at) {
     const double change = by[at.i] - by[at.j];
     return static_cast<T>(of[at.i] < of[at.j] ? -change : of[at.i] > of[at.j] ? change : 0.);
   }
-  // Columns and residuals carry roots of the loss's weight, so that the products are as before.
+  // Columns and residuals are scaled by roots of the loss's weight, so the products stay the same.
   void soften(const PlainPlanes<T>& of, PointRange range);
 
   Unit unit_;

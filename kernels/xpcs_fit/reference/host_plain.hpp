@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plain formulation on the host: array after array as an array program does it, with the loops
-// of a compiler and the functions of its library. For sources that are compiled once for each
-// instruction set.
+// The plain formulation on the host: array by array like an array program, with the compiler's
+// loops and its library's functions. For sources compiled per instruction set.
 #pragma once
 
 #include <vector>
@@ -36,7 +35,7 @@ class Plain final : public Computation {
     do evaluate(fit_.trial());
     while (!fit_.take(sums_.data()));
   }
-  // A fit begins anew in each step, and has one start alone.
+  // Each step restarts a fit, which has only one start.
   void start_again(int input) override { start_ = start_of(problem_, input); }
 
   std::vector<double> result() override {
@@ -48,7 +47,7 @@ class Plain final : public Computation {
     return all;
   }
 
-  // For programs that call it again and again.
+  // For patterns that call it repeatedly.
   void aim(double degrees) { planes_.aim(degrees); }
   void evaluate(const std::vector<double>& parameters) {
     const PointRange all = {.count = problem_.input->size.points()};

@@ -13,9 +13,9 @@
 namespace holdfast::xpcs_fit::HOLDFAST_ISA {
 namespace {
 
-// Large: all data are held. Chunked: each chunk is copied when it is its turn, and told when it is
-// done. The Jacobian is a chunk's. Streaming: every batch has arrays of its own besides, and its
-// sums are looked at.
+// Large: all data are held. Chunked: each chunk is copied in its turn, and reported when it is
+// done. The Jacobian covers one chunk. Streaming: every batch also has arrays of its own, and its
+// sums are checked.
 class PlainPartsFit final : public Computation {
  public:
   PlainPartsFit(Backend& backend, const Problem& problem, const StrategyOptions& options)
@@ -93,7 +93,7 @@ class PlainPartsFit final : public Computation {
   Blas blas_;
   PlainPlanes<double> planes_;
   Buffer<double> data_, sums_, out_;
-  std::optional<PlainPart<double>> part_ = {};  // none where each batch has its own
+  std::optional<PlainPart<double>> part_ = {};  // empty if each batch has its own
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference on the host, and the patterns that it is called in.
+// The reference on the host, and the patterns around it.
 #include <algorithm>
 
 #include "xpcs_fit/oracle/oracle.hpp"
@@ -61,7 +61,7 @@ class PlainCosts final : public Computation {
   Buffer<double> out_;
 };
 
-// A whole model for each chunk, of which the chunk is kept.
+// Computes a whole model for each chunk and keeps only the chunk.
 class PlainChunks final : public Computation {
  public:
   PlainChunks(int count, Backend& backend, const Problem& problem)
@@ -87,7 +87,7 @@ class PlainChunks final : public Computation {
   Buffer<double> out_;
 };
 
-// There and back each time; each operation an array of its own.
+// Copies there and back in each turn; each operation makes a new array.
 class PlainRoundTrip final : public Computation {
  public:
   PlainRoundTrip(int count, Backend& backend, const Problem& problem)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the benchmark of a device: the kernels of its reference, as a list.
+// Private to the device benchmark: the kernels of its reference, as a list.
 #pragma once
 
 #include "runtime/compile/kernel_list.hpp"

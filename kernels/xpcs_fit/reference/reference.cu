@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plain formulation on a device: one kernel for each box of the formula, every array stored,
-// sizes known when it is compiled, as a program traced for one shape has them: REAL, ANGLES,
-// FRAMES, LAMINAR, PER_ANGLE and POINTS, how many of the points it is for: those from `first` on.
+// The plain formulation on a device: one kernel per box of the formula, every array stored, sizes
+// known at compile time as in a program traced for one shape: REAL, ANGLES, FRAMES, LAMINAR,
+// PER_ANGLE and POINTS, the number of points from `first` on.
 #include "xpcs_fit/problem/formulas.hpp"
 
 namespace xpcs = holdfast::xpcs_fit;
@@ -27,7 +27,7 @@ __global__ void rates(double dt, const double* physical, double* out) {
 #endif
 }
 
-// Cumulative trapezoids, zero at frame 1; a thread per array.
+// Cumulative trapezoids, zero at frame 1; one thread per array.
 __global__ void accumulate(const double* from, double* out) {
   const int array = static_cast<int>(threadIdx.x);
   if (array >= (LAMINAR ? 8 : 4)) return;
@@ -101,8 +101,8 @@ __global__ void residuals(const REAL* m, const REAL* data, const REAL* weights, 
   r[k] = (m[k] - data[k]) * (weights ? weights[k] : REAL(1));
 }
 
-// Column `which` of angle parameters or, from 2 on, of the physical ones; `own`: the angle whose
-// contrast or offset it is, -1 for all.
+// Column `which` of the parameters per angle or, from 2 on, of the physical ones; `own`: the angle
+// whose contrast or offset it is, -1 for all.
 __global__ void column(long long first, int which, int own, double kappa, double flow,
                        const double* parameters, const double* physical, const double* angles,
                        const double* frames, const REAL* decayed, const REAL* shear, const REAL* g1,
@@ -139,7 +139,7 @@ __global__ void column(long long first, int which, int own, double kappa, double
   out[k] = live ? value * (weights ? weights[k] : REAL(1)) : REAL(0);
 }
 
-// Of soft_l1: the loss of each residual, then columns and residuals times powers of 1 + z.
+// For soft_l1: the loss of each residual, then columns and residuals times powers of 1 + z.
 __global__ void soft_cost(REAL scale, const REAL* r, REAL* cost) {
   const long long k = element();
   if (k >= points) return;

@@ -53,7 +53,7 @@ struct ReferenceKernels : KernelList {
   std::optional<Listed<T, T, const T*, T*>> soften = {};
 };
 
-// The kernel of a relaxation, whatever its size.
+// The kernel of a relaxation, for any size.
 struct ReferencePatternKernels : KernelList {
   ReferencePatternKernels() = default;
   explicit ReferencePatternKernels(Compiler& compiler) {
@@ -63,7 +63,7 @@ struct ReferencePatternKernels : KernelList {
   Listed<const double*, double, long long, double*> relax{*this, "relax"};
 };
 
-// The kernel of a loop of so many turns, whatever its size.
+// The kernel of a loop with a fixed number of turns, for any size.
 struct TurnKernels : KernelList {
   TurnKernels() = default;
   TurnKernels(Compiler& compiler, int turns) {

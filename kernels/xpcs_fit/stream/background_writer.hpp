@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes on a thread of its own what is handed over, so that who hands it over never waits for a
-// disk.
+// Writes contents on a separate thread, so that the caller never waits for a disk.
 #pragma once
 
 #include <condition_variable>
@@ -15,19 +14,19 @@ namespace holdfast::xpcs_fit {
 
 class BackgroundWriter {
  public:
-  // `write` is called by the thread, for one content at a time; returns what went wrong, or
-  // nothing.
+  // The thread calls `write` for one content at a time; it returns an error message, or an empty
+  // one.
   using Write = std::function<std::string(const std::string& content)>;
   explicit BackgroundWriter(Write write);
-  ~BackgroundWriter();  // writes what is still to be written
+  ~BackgroundWriter();  // writes what is still pending
   BackgroundWriter(const BackgroundWriter&) = delete;
   BackgroundWriter& operator=(const BackgroundWriter&) = delete;
 
-  // Hands it over and goes on. What the thread has not begun to write yet is replaced.
+  // Hands a content over and returns. Replaces one that the thread has not begun to write.
   void save(std::string content);
-  // Waits until all that was handed over is written. Returns what went wrong last, or nothing.
+  // Waits until everything handed over is written. Returns the last error message, or an empty one.
   std::string drain();
-  // How long each write so far took; to be asked after drain().
+  // The seconds of each write so far; valid after drain().
   const std::vector<double>& seconds() const { return seconds_; }
 
  private:
@@ -40,7 +39,7 @@ class BackgroundWriter {
   std::optional<std::string> pending_ = {};
   bool busy_ = false, ending_ = false;
   std::string failure_ = {};
-  std::thread thread_;  // last: it uses all the others
+  std::thread thread_;  // last: it uses all other members
 };
 
 }  // namespace holdfast::xpcs_fit

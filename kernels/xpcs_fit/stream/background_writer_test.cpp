@@ -21,7 +21,7 @@ struct Background : testing::Test {
   };
 };
 
-// The disk takes nothing before all have been handed over; one that waited would wait forever.
+// Nothing is written before everything is handed over; a writer that waits would wait forever.
 TEST_F(Background, NeverStopsWhoSavesAndKeepsTheNewest) {
   {
     BackgroundWriter writer(slow);

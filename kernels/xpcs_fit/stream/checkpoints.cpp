@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view magic = "HFXPCSCK", stem = "xpcs_state_", ending = ".ckpt";
 constexpr std::uint32_t version = 2, header_bytes = 64;
 
-// Little-endian, as every machine that this runs on.
+// Little-endian, as on every supported machine.
 struct Header {
   char mark[8] = {};
   std::uint32_t version = 0, header_bytes = 0;
@@ -32,7 +32,7 @@ struct Header {
   char zeros[16] = {};
 };
 static_assert(sizeof(Header) == header_bytes);
-constexpr std::size_t summed_bytes = 44;  // of a header, before its own sum
+constexpr std::size_t summed_bytes = 44;  // of a header, before its own checksum
 
 std::string_view bytes_of(const Header& header) {
   return {reinterpret_cast<const char*>(&header), sizeof header};
@@ -42,7 +42,7 @@ std::string failed(std::string_view doing, const std::filesystem::path& where, i
   return text("checkpoint_io: failed to ", doing, " ", where.string(), ": ", std::strerror(error));
 }
 
-// Why a file is not to be used; empty where it is.
+// The reason not to use a file; empty if it is usable.
 std::string refusal(const std::string& file, std::uint64_t configuration, Header& header) {
   if (file.size() < sizeof header) return "it is too short";
   std::memcpy(&header, file.data(), sizeof header);
@@ -123,7 +123,7 @@ std::string Checkpoints::write(const std::string& payload) {
 
 void Checkpoints::delete_old() const {
   const auto all = files();
-  std::error_code ignored;  // another may have deleted it
+  std::error_code ignored;  // another process may have deleted it
   for (std::size_t k = static_cast<std::size_t>(keep_); k < all.size(); ++k)
     std::filesystem::remove(all[k], ignored);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints that survive: written beside, synced, renamed, their folder synced, by a thread of
-// their own. A process that is killed at any moment leaves the file before or the file after.
+// Checkpoints that survive crashes: written beside, synced, renamed, and their folder synced, by a
+// separate thread. A process killed at any moment leaves either the old file or the new one.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +19,23 @@ std::uint64_t fnv1a(std::string_view text);
 
 class Checkpoints {
  public:
-  // A file of another configuration is none of ours. The last `keep` are kept. Throws
-  // Error{bad_input} that begins with checkpoint_io where the folder cannot be written.
-  // `before_write` is called by the thread that writes.
+  // Files of another configuration are ignored. The last `keep` are kept. Throws Error{bad_input}
+  // that begins with checkpoint_io if the folder cannot be written. The writing thread calls
+  // `before_write`.
   Checkpoints(std::filesystem::path folder, std::string_view configuration, int keep = 3,
               std::function<void()> before_write = {});
 
-  // Hands it over and goes on. What the thread has not begun to write yet is replaced.
+  // Hands a payload over and returns. Replaces one that the thread has not begun to write.
   void save(std::string payload) { writer_.save(std::move(payload)); }
-  // Until all that was handed over is written; throws what writing met.
+  // Waits until everything handed over is written; throws if writing failed.
   void drain();
 
-  // The payload of the newest file that is whole and ours; a warning tells of each that is not.
+  // The payload of the newest valid file of this configuration; warns of each invalid one.
   std::optional<std::string> newest() const;
   const std::vector<double>& seconds() const { return writer_.seconds(); }  // after drain()
 
  private:
-  std::string write(const std::string& payload);  // what went wrong, or nothing
+  std::string write(const std::string& payload);  // returns an error message, or an empty one
   void delete_old() const;
   std::vector<std::filesystem::path> files() const;  // newest first
 
@@ -44,7 +44,7 @@ class Checkpoints {
   int keep_;
   std::function<void()> before_write_;
   std::uint64_t sequence_ = 0;
-  BackgroundWriter writer_;  // last: its thread uses all the others
+  BackgroundWriter writer_;  // last: its thread uses all other members
 };
 
 }  // namespace holdfast::xpcs_fit

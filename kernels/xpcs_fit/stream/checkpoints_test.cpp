@@ -20,7 +20,7 @@
 namespace {
 std::atomic<int> synced = 0;
 }
-// In place of the C library's.
+// Replaces the C library's.
 extern "C" int fsync(int file) {
   ++synced;
   return static_cast<int>(::syscall(SYS_fsync, file));
@@ -84,7 +84,7 @@ TEST_F(XpcsCheckpoints, KeepTheLastThree) {
   EXPECT_EQ(newest(), "four");
 }
 
-// What a save is timed for: its file, and the folder that names it.
+// A timed save includes its file and the folder that names it.
 TEST_F(XpcsCheckpoints, AreSyncedAndSoIsTheirFolder) {
   Checkpoints to(folder, "ours");
   for (const int saved : {1, 2}) {
@@ -164,7 +164,7 @@ TEST_F(XpcsCheckpoints, NeverStopWhoSaves) {
   std::promise<void> released;
   {
     Checkpoints slow(folder, "ours", 3, [&, wait = released.get_future().share()] { wait.wait(); });
-    // The disk takes nothing before all have been handed over; one that waited would wait forever.
+    // Nothing is written before everything is handed over; a waiting writer would wait forever.
     for (int k = 0; k < 100; ++k) slow.save(text("payload ", k));
     released.set_value();
     slow.drain();
@@ -173,7 +173,7 @@ TEST_F(XpcsCheckpoints, NeverStopWhoSaves) {
   EXPECT_EQ(newest(), "payload 99");
 }
 
-// Batches of a parabola, as many as checkpoints are taken after.
+// A parabola in 30 batches, so that there are three checkpoints per pass.
 class Parabola final : public Batches {
  public:
   int count() const override { return 30; }
@@ -199,7 +199,7 @@ TEST_F(XpcsCheckpoints, OfASlowDiskStopNoFit) {
     Checkpoints slow(folder, "ours", 3, [&, wait = released.get_future().share()] { wait.wait(); });
     Parabola batches;
     StreamedFit fit(problem({1, 8}, {.mode = Mode::at_rest}), 4, batches, {.checkpoints = &slow});
-    // 13 checkpoints, of which the disk takes none before the fit is over.
+    // 13 checkpoints, none of which is written before the fit is over.
     fit.run();
     EXPECT_EQ(fit.statistics().passes, 4);
     EXPECT_TRUE(files().empty());
@@ -221,7 +221,7 @@ TEST_F(XpcsCheckpoints, GoOnToTheSameBits) {
       if (record.pass == stop.pass && record.batch == stop.batch) throw std::runtime_error("stop");
     };
     EXPECT_THROW((void)fitted(flow, stopping), std::runtime_error);
-    // It goes on where it was saved, and not from the start.
+    // It goes on where it was saved, not from the start.
     int first_pass = -1;
     StreamOptions resumed = options(true);
     resumed.settings.watch = [&](const BatchRecord& record) {
@@ -269,7 +269,7 @@ TEST_F(XpcsCheckpoints, OfAnotherFitAreSkipped) {
   }
 }
 
-// Data that are generated lie nowhere: their noise and seed stand for them.
+// Generated data are stored nowhere: their noise and seed identify them.
 TEST_F(XpcsCheckpoints, OfGeneratedDataAreToldApart) {
   const auto of = [](double noise, std::uint64_t seed) {
     const Recipe recipe = {.size = {4, 48}, .noise = noise, .seed = seed, .sized_only = true};
@@ -293,7 +293,7 @@ TEST_F(XpcsCheckpoints, SurviveBeingKilledAtAnyMoment) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      // From where another was killed, and then anew, again and again.
+      // Resumes where another process was killed, and then fits anew, again and again.
       for (bool resumes = true;; resumes = false) (void)fitted(flow, options(resumes));
     }
     ::usleep(static_cast<useconds_t>(200 + moments() % 20000));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C, which tells whether the bytes of a file are those that were written.
+// CRC-32C, which detects changed bytes of a file.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream from the host computes what it has copied: each batch lies in the stream's own memory.
+// A stream from the host computes on copies: each batch lies in the stream's own memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr Size copied_size = {4, 48};
 
-// What lies in the memory of that name.
+// The contents of the memory at that site.
 std::vector<double> held_by(const Backend& backend, std::string_view site) {
   std::vector<double> all;
   for (const auto& [memory, holding] : backend.holdings)
@@ -26,8 +26,8 @@ std::vector<double> held_by(const Backend& backend, std::string_view site) {
   return all;
 }
 
-// In how many batches of two passes the end of that memory is not the end of the batch, for which
-// it is spoilt each time.
+// The number of batches, over two passes, whose data are not at the end of that memory, which is
+// spoilt after each batch.
 int batches_elsewhere(const Problem& problem, StreamOptions options, std::string_view site,
                       const std::function<std::vector<double>(int batch)>& expected) {
   const auto backend = open_backend("host");
@@ -48,7 +48,7 @@ int batches_elsewhere(const Problem& problem, StreamOptions options, std::string
 
 TEST(XpcsStream, CopiesEachBatchOfTheFlatOrder) {
   const Problem one = problem(copied_size, {});
-  constexpr std::ptrdiff_t batch = 512;  // of which 18 are all points
+  constexpr std::ptrdiff_t batch = 512;  // 18 of them are all points
   const auto expected = [&](int number) {
     const auto begin = one.input->data.begin() + number * batch;
     return std::vector<double>(begin, begin + batch);
@@ -60,7 +60,7 @@ TEST(XpcsStream, CopiesEachBatchOfTheFlatOrder) {
               0);
 }
 
-// A row of every angle after the other, by one thread: the last of a batch stays.
+// One row of every angle after the other, by one thread: the last row of a batch remains.
 TEST(XpcsStream, CopiesEachRow) {
   const Problem one = problem(copied_size, {.threads = 1});
   for (const int rows : {1, 5}) {

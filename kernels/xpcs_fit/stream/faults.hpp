@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that are planted: which attempts of which batches are to fail, by a generator that anyone
-// can repeat.
+// Planted faults: which attempts of which batches fail, by a reproducible generator.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +11,9 @@
 namespace holdfast::xpcs_fit {
 
 struct FaultPlan {
-  double probability = 0;  // of an attempt
+  double probability = 0;  // per attempt
   std::uint32_t key = 7;
-  std::vector<int> permanent = {};  // batches of which every attempt fails
+  std::vector<int> permanent = {};  // batches whose attempts all fail
 
   bool strikes(int batch, int pass, int attempt) const {
     if (std::find(permanent.begin(), permanent.end(), batch) != permanent.end()) return true;

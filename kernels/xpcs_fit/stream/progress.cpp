@@ -9,7 +9,7 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-constexpr double least_seconds = 0.1;  // from one line to the next
+constexpr double least_seconds = 0.1;  // between lines
 
 }  // namespace
 
@@ -27,7 +27,7 @@ void Progress::done(int pass, int chunk) {
   const double now = seconds_();
   const bool first = pass == 0 && chunk == 0;
   if (first && chunks_done_ > 0) {
-    begin_ = last_chunk_;  // where the fit before ended
+    begin_ = last_chunk_;  // where the last fit ended
     chunks_done_ = 0;
   }
   last_chunk_ = now;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines that tell how far a fit has come: after its first chunk, where it ends, and between them no
-// more than ten a second.
+// Lines that report the progress of a fit: after its first chunk, at its end, and between them at
+// most ten a second.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace holdfast::xpcs_fit {
 
 class Progress {
  public:
-  // `seconds` is a clock that only goes forward; none: the machine's.
+  // `seconds` is a monotonic clock; empty: the machine's.
   Progress(int chunks, std::int64_t points_each, std::ostream& out,
            std::function<double()> seconds = {});
 
   // Chunk `chunk` of a pass, both counted from 0, is done; the first of pass 0 begins a fit.
   void done(int pass, int chunk);
-  // The fit has ended: what was done last is told, if it was not yet.
+  // The fit has ended: reports the last chunk unless it was reported already.
   void end();
   int lines() const { return lines_; }
 
@@ -30,7 +30,7 @@ class Progress {
   std::function<double()> seconds_;
   double begin_, last_line_, last_chunk_;
   int pass_ = 0, chunk_ = 0;
-  bool told_ = true;  // what was done last
+  bool told_ = true;  // whether the last chunk was reported
   int lines_ = 0;
 };
 

@@ -24,7 +24,7 @@ TEST_F(XpcsProgress, TellsTheFirstChunkTheLastAndTenASecond) {
     progress.done(0, chunk);
   }
   progress.end();
-  progress.end();  // it was told
+  progress.end();  // it was reported already
   const std::string words = out.str();
   EXPECT_TRUE(words.starts_with("xpcs_fit chunk 1/24 4% pass 0 3.33e+04 pts/s eta 0.7s\n"))
       << words;
@@ -35,7 +35,7 @@ TEST_F(XpcsProgress, TellsTheFirstChunkTheLastAndTenASecond) {
   EXPECT_GE(progress.lines(), 5);
 }
 
-// Two fits after each other take a tenth of a second together.
+// Two fits in a row take a tenth of a second together.
 TEST_F(XpcsProgress, OfAFastFitIsItsFirstChunkAndItsLast) {
   Progress progress = of(24);
   for (int fit = 0; fit < 2; ++fit) {

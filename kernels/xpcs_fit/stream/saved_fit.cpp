@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A streamed fit as the bytes of a checkpoint, and from them.
+// A streamed fit written to and read from the bytes of a checkpoint.
 #include <cstring>
 #include <iterator>
 #include <string>
@@ -11,7 +11,7 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-// Values one after the other, as this machine has them.
+// Values one after the other, in this machine's representation.
 struct Packer {
   std::string bytes = {};
 
@@ -55,7 +55,7 @@ void StreamedFit::save(int next_batch) const {
   settings_.checkpoints->save(saved(next_batch));
 }
 
-// Packed by whoever fits, and written by another thread: no more than copies of rows.
+// Packed by the fitting thread and written by another: only copies of rows.
 std::string StreamedFit::saved(int next_batch) const {
   Packer out;
   out.bytes.reserve(saved_bytes(p_, batches_.count()) +
@@ -94,7 +94,7 @@ std::size_t StreamedFit::saved_bytes(int parameters, int batches) {
          StreamStatistics::kept_records * record;
 }
 
-// Returns the batch that is next.
+// Returns the next batch.
 int StreamedFit::restore(const std::string& payload) {
   Unpacker in(payload);
   if (in.one<int>() != p_ || in.one<int>() != batches_.count())

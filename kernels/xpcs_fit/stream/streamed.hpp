@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the workload: a streamed fit as a computation, whoever computes its batches.
+// Private to the workload: a streamed fit as a computation, for any source of batches.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace holdfast::xpcs_fit {
 
-// SomeBatches(backend, problem, options).
+// Constructs SomeBatches(backend, problem, options).
 template <class SomeBatches>
 class Streamed final : public Computation {
  public:

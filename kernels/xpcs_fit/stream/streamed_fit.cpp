@@ -84,7 +84,7 @@ void StreamedFit::go_on(int next_batch) {
     ++statistics_.passes;
     check_success_rate();
     const bool over = fit_.take(normal_.data());
-    // Where the fit stands now is this trial, or it is not.
+    // If this trial was accepted, these are the costs of the current state.
     const double* const stands = fit_.state().parameters();
     if (std::equal(at.begin(), at.end(), stands)) accepted_costs_ = costs_;
     if (!over || begins_elsewhere()) continue;
@@ -93,7 +93,7 @@ void StreamedFit::go_on(int next_batch) {
   }
 }
 
-// A fit that got stuck begins again near where it did, twice at most; the best of all is its end.
+// A stuck fit restarts nearby, twice at most; the best of all is the result.
 bool StreamedFit::begins_elsewhere() {
   const FitState fit = fit_.state();
   const bool stuck =
@@ -114,7 +114,7 @@ bool StreamedFit::begins_elsewhere() {
   return false;
 }
 
-// Up to as many batches are on their way as there are slots; they are added in their order.
+// Keeps as many batches in flight as there are slots; adds them up in their order.
 void StreamedFit::pass(const std::vector<double>& at, int first) {
   std::deque<std::pair<int, int>> begun;  // slot, batch
   int next_slot = 0;
@@ -168,8 +168,8 @@ void StreamedFit::take(int slot, int batch, const std::vector<double>& at) {
   if (settings_.watch) settings_.watch(record);
 }
 
-// The batch is left out for the rest of the fit. The cost where that stands, and the best one
-// before it began anew, lose the batch's share, so that costs stay comparable.
+// Leaves the batch out for the rest of the fit. Its share is subtracted from the current cost and
+// from the best one before a restart, so that costs stay comparable.
 void StreamedFit::leave_out(int batch) {
   left_out_[batch] = 1;
   if (fit_.state().passes() > 0) fit_.state().cost() -= accepted_costs_[batch];
@@ -210,7 +210,7 @@ void StreamedFit::check_success_rate() {
                    "; the best parameters so far are ", listed(best)));
 }
 
-// A fit that begins anew stands where no cost is known until its first pass is over.
+// After a restart, the cost of the current state is unknown until its first pass is over.
 const double* StreamedFit::best_parameters() {
   const FitState fit = fit_.state();
   if (best_.empty()) return fit.parameters();

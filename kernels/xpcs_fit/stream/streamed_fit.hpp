@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fit whose passes are made batch by batch and survive batches that fail. It is control flow over
-// any source of batches and knows no physics.
+// A fit whose passes are made batch by batch and survive failing batches. It is control flow over
+// any source of batches, without physics.
 #pragma once
 
 #include <cstdint>
@@ -16,35 +16,35 @@
 
 namespace holdfast::xpcs_fit {
 
-// Computes batches. A batch is begun in a slot and finished later; between the two others may be
-// begun in other slots.
+// Computes batches. A batch is begun in a slot and finished later; in between, others may be begun
+// in other slots.
 class Batches {
  public:
   virtual ~Batches() = default;
   virtual int count() const = 0;
-  virtual int slots() const = 0;  // that may be begun at a time
+  virtual int slots() const = 0;  // how many may be begun at a time
   virtual std::int64_t points(int batch) const = 0;
   // Reads the batch from its source anew, spoils it if told so, and starts on F, g and N at `at`.
   virtual void begin(int slot, int batch, bool poisoned, const std::vector<double>& at) = 0;
-  // F, g, N of what was begun there.
+  // F, g, N of the batch begun in that slot.
   virtual const double* finish(int slot) = 0;
 };
 
-// Which sum of a batch was no number.
+// Which sum of a batch was not finite.
 enum class BatchFault { none, cost, gradient, matrix };
 
-// The record of one batch in one pass; its cost and the length of its gradient of the last
-// attempt, the fault of the last one that had any.
+// The record of one batch in one pass: cost and length of the gradient from the last attempt, the
+// fault of the last attempt that had one.
 struct BatchRecord {
   int pass = 0, batch = 0, attempts = 0;
   bool good = true;
   BatchFault fault = BatchFault::none;
   double cost = 0, gradient = 0;
-  double seconds = 0;  // from when it was begun first until its sums were good or given up
+  double seconds = 0;  // from its first begin until its sums were accepted or given up
 };
 
-// Plain adds batches up. Fast counts them, may be saved, and looks at F once a pass. Full looks at
-// each batch besides, repeats one that failed, and leaves out one that fails again and again.
+// Plain adds batches up. Fast counts them, may be saved, and checks F once a pass. Full also checks
+// each batch, repeats one that failed, and leaves out one that keeps failing.
 enum class StreamMode { plain, fast, full };
 inline constexpr Words<StreamMode, 3> stream_mode_words = {"mode", {"plain", "fast", "full"}};
 
@@ -53,9 +53,9 @@ struct StreamSettings {
   int retries = 2;
   double least_success_rate = 0.5;
   FaultPlan faults = {};
-  Checkpoints* checkpoints = nullptr;                  // none: nothing is saved
-  int checkpoint_frequency = 10;                       // batches from one to the next, and the end
-  std::function<void(const BatchRecord&)> watch = {};  // told of each batch, in their order
+  Checkpoints* checkpoints = nullptr;  // null: nothing is saved
+  int checkpoint_frequency = 10;       // batches between checkpoints; one more at the end
+  std::function<void(const BatchRecord&)> watch = {};  // called for each batch, in their order
 };
 
 struct StreamStatistics {
@@ -63,32 +63,33 @@ struct StreamStatistics {
   std::int64_t batches = 0, attempts = 0, faults = 0, recovered = 0, failed = 0, passes = 0,
                restarts = 0;
   std::int64_t faults_of[4] = {};                           // by BatchFault, attempts
-  double least_seconds = 0, most_seconds = 0, seconds = 0;  // of a batch; of all
+  double least_seconds = 0, most_seconds = 0, seconds = 0;  // per batch; of all
   std::deque<BatchRecord> last = {};                        // at most kept_records
 
   void add(const BatchRecord& record);
-  void add_good();  // one that nobody looked at
+  void add_good();  // a batch that was not checked
 };
 
 class StreamedFit {
  public:
-  // passes: so many, or 0 until it converges.
+  // passes: how many, or 0 until it converges.
   StreamedFit(const Problem& problem, int passes, Batches& batches, StreamSettings settings);
 
-  // Throws Error{device} that begins with success_rate_too_low and tells what was reached.
+  // Throws Error{device} that begins with success_rate_too_low and reports the best parameters so
+  // far.
   void run();
-  // The same from where the newest checkpoint was taken, which may be its end, or from the start
-  // where there is none that can be used; to the bit what it would have been.
+  // Continues from the newest checkpoint, which may be the end, or from the start if none is
+  // usable; the result is bit for bit that of an uninterrupted fit.
   void resume();
 
   FitState state() { return fit_.state(); }
   const StreamStatistics& statistics() const { return statistics_; }
   double success_rate() const;
-  std::int64_t points() const;  // of batches that are not left out
+  std::int64_t points() const;  // in batches that are not left out
   double freedom() const { return static_cast<double>(points()) - p_; }
-  // A checkpoint: all that resume() needs to go on at that batch of the current pass.
+  // A checkpoint: everything that resume() needs to continue at that batch of the current pass.
   std::string saved(int next_batch) const;
-  // The size of one that has seen 100 batches, and of which no fit began anew.
+  // The size of a checkpoint after 100 batches without a restart.
   static std::size_t saved_bytes(int parameters, int batches);
 
  private:
@@ -102,7 +103,7 @@ class StreamedFit {
   void leave_out(int batch);
   BatchFault fault_of(const double* normal) const;
   void check_success_rate();
-  const double* best_parameters();  // of the lowest F that was accepted
+  const double* best_parameters();  // of the lowest accepted F
 
   int p_, passes_;
   std::uint64_t seed_;
@@ -110,11 +111,11 @@ class StreamedFit {
   Batches& batches_;
   StreamSettings settings_;
   int pass_ = 0;
-  std::vector<char> left_out_;                  // 1 for each batch that is
+  std::vector<char> left_out_;                  // 1 for each batch left out
   std::vector<double> normal_;                  // of the pass, in the order of batches
-  std::vector<double> costs_, accepted_costs_;  // of each batch: in this pass, where the fit stands
-  std::vector<double> begun_;                   // seconds, of the batch in each slot
-  // Where a fit began anew: the state of the best before it, and the costs of its batches.
+  std::vector<double> costs_, accepted_costs_;  // per batch: of this pass, of the current state
+  std::vector<double> begun_;                   // start time of the batch in each slot, in seconds
+  // At a restart: the best state before it, and the costs of its batches.
   std::vector<double> best_ = {}, best_costs_ = {};
   StreamStatistics statistics_ = {};
 };

@@ -69,7 +69,7 @@ TEST(XpcsStream, ReadsAgainWhatFailedAndChangesNoBit) {
   EXPECT_EQ(many.fit, calm.fit);
 }
 
-// By rows all threads share a batch, and each has a slot of its own.
+// By rows, all threads share a batch, and each has its own slot.
 TEST(XpcsStream, ReadsRowsAgainAndChangesNoBit) {
   const Problem flow = problem({4, 48}, {}, 0.01);
   const auto fit = [&](double probability) {
@@ -140,7 +140,7 @@ TEST(XpcsStream, GivesUpWhereTooLittleIsLeft) {
   }
 }
 
-// A parabola in each batch, and an account of what was begun and finished.
+// A parabola in each batch, with a record of begins and finishes.
 class Toy final : public Batches {
  public:
   int count() const override { return 5; }
@@ -171,11 +171,11 @@ class Toy final : public Batches {
 };
 
 // Batches whose gradient points uphill, so that no trial is ever better; F of each is the same for
-// all. Or one number of them is none.
+// all. Or one of their numbers is NaN.
 class Uphill final : public Batches {
  public:
   std::size_t spoilt = SIZE_MAX;
-  // Whether all attempts of a batch fail there.
+  // Whether all attempts of a batch fail at these parameters.
   std::function<bool(int batch, const std::vector<double>& at)> fails = {};
 
   int count() const override { return 5; }
@@ -218,14 +218,14 @@ TEST(XpcsStream, BeginsTwiceElsewhereWhereItIsStuckAndEndsAtTheBest) {
     other.restart_at(near);
   }
   EXPECT_EQ(fit.state().cost(), best);
-  // A fit of so many passes makes them where it is stuck.
+  // A fit with a fixed number of passes makes them where it is stuck.
   StreamedFit counted(one, 60, batches, {});
   counted.run();
   EXPECT_EQ(counted.statistics().restarts, 0);
   EXPECT_EQ(counted.statistics().passes, 60);
 }
 
-// Where a fit that is stuck at its start begins anew.
+// The first restart of a fit that is stuck at its start.
 std::vector<double> first_restart(const Problem& one) {
   HostFit other(one, 0);
   std::vector<double> near = other.trial();
@@ -252,8 +252,8 @@ TEST(XpcsStream, TellsTheBestParametersThatWereAcceptedAndNoPlaceWhereItBeginsAn
                                  "0.3, 10"));
 }
 
-// With the noise of this seed a fit begins anew where it is 6 % worse, and then 3 %: a batch that
-// is lost there, a fifth of all, makes neither better than the start.
+// With the noise of this seed the restarts are 6 % worse, then 3 %: losing a batch there, a fifth
+// of all, makes neither better than the start.
 Problem worse_elsewhere() {
   Problem one = problem({1, 8}, {.mode = Mode::at_rest}, 0.01);
   const auto input = std::make_shared<Input>(*one.input);
@@ -283,7 +283,7 @@ TEST(XpcsStream, ComparesCostsOfTheSameBatchesWhereItBeganAnew) {
   expect_the_start_without_a_batch(fit, one);
 }
 
-// Stopped after it began anew, and before the batch was lost.
+// Stopped after the restart, before the batch was lost.
 TEST(XpcsStream, ComparesCostsOfTheSameBatchesWhereItGoesOn) {
   const Problem one = worse_elsewhere();
   const auto folder = std::filesystem::path(testing::TempDir()) / text("xpcs_anew_", ::getpid());
@@ -333,7 +333,7 @@ TEST(XpcsStream, KeepsOtherBatchesOnTheirWayWhileOneIsRepeated) {
   faults.permanent = {1};
   StreamedFit fit(one, 1, toy, {.faults = faults});
   fit.run();
-  // Batch 1 is begun anew while 2 and 3 wait in their slots; all are added in their order.
+  // Batch 1 is repeated while 2 and 3 wait in their slots; all are added in their order.
   EXPECT_EQ(toy.told, "b0 b1 b2 f0 b3 f1 b1 f1 b1 f1 b4 f2 f3 f4 ");
   EXPECT_EQ(fit.points(), 4000);
 }

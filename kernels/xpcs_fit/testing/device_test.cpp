@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both variants on the emulated device against the oracle, and what they cost.
+// Both variants on the emulated device against the oracle, and their costs.
 #include <gtest/gtest.h>
 
 #include <span>
@@ -67,7 +67,7 @@ TEST(XpcsDevice, BeginsAgainAtAnotherStart) {
   }
 }
 
-// Nothing of the step before is left in what a case has spoilt.
+// After its memory is spoilt, a step uses nothing of the step before.
 TEST(XpcsDevice, WritesIntegralsAndSumsInEachStep) {
   for (const Mode mode : {Mode::at_rest, Mode::laminar})
     for (const Unit unit : {Unit::g2, Unit::residual, Unit::normal_equations}) {
@@ -85,7 +85,7 @@ TEST(XpcsDevice, WritesIntegralsAndSumsInEachStep) {
 
 constexpr emulation::Order orders[] = {emulation::Order::forward, emulation::Order::backward};
 
-// As a large device makes them, of whole numbers, whose sums are exact.
+// As many as on a large device, of whole numbers, whose sums are exact.
 TEST(XpcsDevice, AddsUpMorePartialSumsThanABlockHasThreads) {
   constexpr int groups = 2, slots = 5 * sum_threads + 7, count = 3;
   std::vector<double> partial, expected(groups * count);
@@ -115,7 +115,7 @@ TEST(XpcsDevice, AddsUpThePowerOfMoreBlocksThanABlockHasThreads) {
   EXPECT_EQ(sum.to_host().front(), count * (count - 1) / 2);
 }
 
-// Threads have runs of frames, the last of which is shorter, or none.
+// Threads have runs of frames, the last of which is shorter or empty.
 TEST(XpcsDevice, IntegratesOverMoreFramesThanABlockHasThreads) {
   const std::vector<double> known = {0.3, 1, 1500, -0.7, 10, 3e-2, 0.3, 1e-3, 20}, turned = {30};
   for (const int count : {frame_threads - 1, frame_threads + 1, 2 * frame_threads + 88})
@@ -212,7 +212,7 @@ TEST(XpcsDevice, LeavesClippedPointsOutOfDerivatives) {
   }
 }
 
-// Points that moved move F, g and N by what they contribute.
+// Moved points change F, g and N by their contributions.
 TEST(XpcsDevice, ReadsEveryPoint) {
   const Problem one = problem(emulated_size, {});
   for (const unsigned seed : {5, 6}) {
@@ -228,7 +228,7 @@ TEST(XpcsDevice, ReadsEveryPoint) {
   }
 }
 
-// All threads read the judgement, the trial and the restart that one of them makes.
+// All threads read the judgement, the trial and the restart that one of them writes.
 TEST(XpcsDevice, FitsToTheSameBitsInEitherOrderOfThreads) {
   std::vector<std::vector<double>> fits;
   for (const emulation::Order order : orders) {
@@ -286,7 +286,7 @@ constexpr Pattern patterns[] = {Pattern::angle_loop, Pattern::costs, Pattern::ch
                                 Pattern::round_trip, Pattern::turns};
 
 TEST(XpcsDevice, ComputesPatterns) {
-  constexpr int count = 11;  // for which the turns were compiled
+  constexpr int count = 11;  // the compiled number of turns
   const Problem one = problem(emulated_size, {});
   for (const Pattern pattern : patterns) {
     const std::vector<double> expected = exact(pattern, count, one);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams in the flat order of points on devices, whose batches begin and end in the middle of a
-// row: the published counts of faults, and the same bits whatever befalls them.
+// Streams in the flat order of points on devices, whose batches begin and end within a row: the
+// published counts of faults, and the same bits despite any fault.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -87,7 +87,7 @@ TEST(XpcsFlatStream, FitsAsTheOracleDoesInEitherMode) {
   }
 }
 
-// Points that moved move the fit as far as the oracle's.
+// Moved points change the fit as much as the oracle's.
 TEST(XpcsFlatStream, ReadsEveryPoint) {
   const Problem one = problem(emulated_size, {});
   for (const unsigned seed : {9, 10}) {
@@ -137,10 +137,10 @@ TEST(XpcsFlatStream, HoldsThreeSlotsAndBringsEachPointOnceAPass) {
     EXPECT_EQ(run.backend->ledger.peak_bytes, estimate_stream_bytes(*run.backend, flow, options));
     const Counts step = run.step();
     const std::int64_t batches = (size.points() + batch - 1) / batch;
-    // The data, parameters in each pass where they change, and the state of the fit in the end.
+    // The data, the parameters in each pass if they change, and the final state of the fit.
     EXPECT_GE(step.h2d_bytes, 8 * 8 * size.points());
     EXPECT_LT(step.h2d_bytes, 8 * 8 * size.points() + 8 * 8 * 9 + 8 * fit_count(9) + 1);
-    // Points, their sums; integrals where parameters change.
+    // Points and their sums; integrals when parameters change.
     EXPECT_GE(step.launches, 8 * 2 * batches + 1);
     EXPECT_LE(step.launches, 8 * (2 * batches + 1));
     for (const auto& program : run.backend->compiler->programs())

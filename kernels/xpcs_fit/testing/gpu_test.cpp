@@ -16,7 +16,7 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-// Larger than a grid of the device, and no multiple of a block.
+// Larger than a grid of the device, and not a multiple of a block.
 constexpr Size size = {5, 211};
 
 class XpcsOnGpu : public testing::TestWithParam<Variant> {
@@ -82,7 +82,7 @@ TEST_P(XpcsOnGpu, ComputesPatterns) {
   }
 }
 
-// Chunks that begin in the middle of a row, and batches of rows while the next are on their way.
+// Chunks that begin within a row, and batches of rows while the next are being copied.
 TEST_P(XpcsOnGpu, FitsByEveryStrategy) {
   const Problem one = problem(size, {});
   const oracle::Fit expected = oracle::fit(one);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identities that hold whatever the numbers, of the optimized variant on the host.
+// Identities that hold for any numbers, checked on the optimized variant on the host.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -60,7 +60,7 @@ TEST(XpcsInvariants, PlainDiffusionIsAnExponential) {
     ASSERT_NEAR(m[j], 1 + 0.3 * std::exp(-physics.q * physics.q * physics.dt * 1000 * j), 1e-13);
 }
 
-// The integral of t^2 from frame 1 on: a quarter of the error for half the step.
+// The integral of t^2: half the step, a quarter of the error.
 TEST(XpcsInvariants, TrapezoidsConvergeAsTheyShould) {
   const auto error = [](int frames_in_all, double alpha) {
     const double dt = 8. / (frames_in_all - 1);

@@ -17,7 +17,7 @@ TEST(XpcsPatterns, AreRightInBothVariants) {
   for (const Mode mode : {Mode::at_rest, Mode::laminar}) {
     const Problem one = problem({3, 37}, {.mode = mode});
     for (const Pattern pattern : patterns)
-      // A count that fills no tile and cuts within rows.
+      // A count that does not fill its tiles and cuts within rows.
       for (const int count : {1, 11}) {
         const std::vector<double> expected = exact(pattern, count, one);
         for (const Variant variant : {Variant::reference, Variant::optimized}) {
@@ -50,7 +50,7 @@ TEST(XpcsPatterns, BeginWithTheTruth) {
   EXPECT_NEAR(sets[11], 1000, 35);
 }
 
-// The others have each parameter a hundredth of itself to either side, so that their F differ.
+// All other sets deviate by a hundredth in each parameter, to either side, so that their F differ.
 TEST(XpcsPatterns, HaveSetsThatAreAPercentFromTheTruth) {
   constexpr int count = 200;
   const std::vector<double> known = truth({}, 3), sets = parameter_sets(count, {}, 3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fits refuse, row by row: each sentence begins with its code and names what is wrong, and
-// nothing was written before it.
+// Inputs that fits refuse, row by row: each sentence begins with its code and names the error, and
+// nothing is written before it.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -23,12 +23,12 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 struct Refused {
-  std::string sentence;  // begins so
+  std::string sentence;  // only its beginning
   std::function<void(Input&, Options&, StreamOptions&)> spoil;
   std::string backend = "host";
 };
 
-// Each row spoils a fit of 3 angles of 8 frames, 192 points and 9 parameters.
+// Each row breaks a fit of 3 angles of 8 frames, 192 points and 9 parameters.
 const Refused rows[] = {
     {"invalid_physics: q is 0, no positive number",
      [](Input& in, Options&, StreamOptions&) { in.physics.q = 0; }},
@@ -124,7 +124,7 @@ TEST(XpcsRefusals, BeginWithTheirCodeNameWhatIsWrongAndLeaveNothingBehind) {
   }
 }
 
-// Neither a residual nor costs of several sets of parameters know a loss or weights.
+// Neither a residual nor costs of several sets of parameters support a loss or weights.
 TEST(XpcsRefusals, AreOfWhatOnlyNormalEquationsHave) {
   const auto backend = open_backend("host");
   for (const Options& options : {Options{.loss = Loss::soft_l1}, {.weights = Weights::array}})
@@ -148,7 +148,7 @@ TEST(XpcsRefusals, NameTheWordsThatThereAre) {
   refuses(strategy_words, "strategy");
 }
 
-// What is no refusal: it is told, and the fit begins.
+// Not a refusal: a warning, and the fit begins.
 TEST(XpcsWarnings, NameTheParametersThatStartOutsideOfTheirBounds) {
   const Problem flow = problem({3, 8}, {});
   const auto input = std::make_shared<Input>(*flow.input);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The benchmark of a device against Parseval, on the host.
+// The device benchmark against Parseval, on the host.
 #include "xpcs_fit/spectrum.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits by every strategy on devices: right on the emulated one, and what they bring, hold and wait
-// for on a dry one.
+// Fits by every strategy on devices: correct on the emulated one; their copies, memory and waits on
+// a dry one.
 #include <gmock/gmock.h>
 
 #include <optional>
@@ -46,13 +46,13 @@ TEST(XpcsDeviceStrategies, FitAsTheOracleDoes) {
       EXPECT_EQ(found[1], expected.passes);
       for (std::size_t k = 0; k < 9; ++k)
         EXPECT_NEAR(found[3 + k], expected.parameters[k], 1e-6 * expected.sigma[k]);
-      // 361 points are a chunk of three, or rows 0 to 5 of every angle and so on.
+      // 361 points are a chunk of three, or rows 0 to 5 of every angle, and so on.
       const int chunks = variant == Variant::reference ? 3 : 4;
       EXPECT_EQ(told, way.strategy == Strategy::chunked ? chunks * expected.passes : 0);
     }
 }
 
-// Four rows of every angle, and at last three: five times a pass through two slots.
+// Four rows of every angle, three in the last batch: five per pass, through two slots.
 TEST(XpcsDeviceStrategies, ReadNoChunkBeforeItHasComeAndWriteNoneThatIsRead) {
   const Problem one = problem(emulated_size, {});
   const oracle::Fit expected = oracle::fit(one);
@@ -87,7 +87,7 @@ TEST_F(DryStrategies, BringDataOnceAPassOrNever) {
       if (variant == Variant::reference && way.source == DataSource::generated) continue;
       DryRun one = run(variant, way);
       const Counts step = one.step();
-      // The reference sends parameters and reads sums in every pass besides.
+      // The reference also sends parameters and reads sums in every pass.
       const std::int64_t asked = variant == Variant::reference ? 8 * 8 * 9 : 0;
       const std::int64_t data = way.source == DataSource::host ? 8 * 8 * n : 0;
       EXPECT_EQ(step.h2d_bytes, data + asked);
@@ -109,7 +109,7 @@ TEST_F(DryStrategies, ThePlainStreamHoldsNothingBetweenBatches) {
   const std::int64_t held = one.backend->ledger.live_bytes;
   const Counts step = one.step();
   EXPECT_EQ(one.backend->ledger.live_bytes, held);
-  // g1, model, residual, Jacobian, data, sums and, of no element, ones of 10 batches, 8 times.
+  // g1, model, residual, Jacobian, data, sums and an empty array of ones, for 10 batches, 8 times.
   EXPECT_EQ(step.allocations, 8 * 10 * 7);
 }
 
@@ -126,7 +126,7 @@ TEST_F(DryStrategies, WaitForNobodyWhoIsTold) {
   EXPECT_GE(told, 8 * 10 - 1);
 }
 
-// Twenty batches are sent before anyone looks, more than there are events.
+// Twenty batches are sent before anything looks, more than there are events.
 TEST_F(DryStrategies, CountTheLastBatchHoweverManyWereSent) {
   const auto backend = open_backend("cuda-dry:sm_90");
   std::vector<std::pair<int, int>> told;

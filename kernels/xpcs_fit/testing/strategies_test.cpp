@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits by every strategy on the host: the same answer, whatever the parts of the data.
+// Fits by every strategy on the host: the same answer for any parts of the data.
 #include <gmock/gmock.h>
 
 #include <utility>
@@ -57,7 +57,7 @@ TEST(XpcsStrategies, GiveTheSameFit) {
   }
 }
 
-// Points that are moved move the fit, whichever way reads them, and all ways to one place.
+// Moved points change the fit in whatever way they are read, and all ways agree.
 TEST(XpcsStrategies, ReadEveryPoint) {
   const Problem one = problem({4, 48}, {}, 0.01);
   for (unsigned draw = 0; draw < std::size(ways); ++draw) {
@@ -81,7 +81,7 @@ TEST(XpcsStrategies, TellEveryChunkInItsOrder) {
       std::vector<std::pair<int, int>> told;
       (void)fitted(variant, one, {Strategy::chunked, source}, accounted_passes,
                    [&](int pass, int chunk) { told.emplace_back(pass, chunk); });
-      // Ten of 1000 points, or of five rows of every angle; two steps.
+      // Ten batches, of 1000 points or of five rows of every angle; two steps.
       ASSERT_EQ(told.size(), 2 * 8 * 10);
       for (int k = 0; k < 160; ++k) EXPECT_EQ(told[k], std::pair(k / 10 % 8, k % 10));
     }
@@ -91,7 +91,7 @@ TEST(XpcsStrategies, HoldWhatTheFormulaSays) {
   const Problem one = problem({8, 64}, {}, 0.01);
   for (const Way way : ways)
     for (const Variant variant : {Variant::reference, Variant::optimized}) {
-      // The plain stream has batches of its own besides what is resident; no formula knows it.
+      // The plain stream also has batches beside the resident data; no formula covers it.
       const bool plain_twice = variant == Variant::reference &&
                                way.strategy == Strategy::streaming &&
                                way.source == DataSource::resident;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams on the emulated device that are stopped and go on, or have a batch that always fails.
+// Streams on the emulated device that are stopped and resumed, or have a batch that always fails.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

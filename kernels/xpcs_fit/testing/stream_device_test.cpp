@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams on devices: right whenever copies run, what they cost, and that copies overlap.
+// Streams on devices: correct whenever copies run, their costs, and that copies overlap.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 using emulation::CopyLane;
 using testing::HasSubstr;
 
-// Batches of four rows of emulated_size, of which the last has three.
+// Batches of four rows of emulated_size; the last one has three.
 constexpr std::int64_t four_rows = 4 * 19 * 3;
 
 std::vector<double> streamed(Backend& backend, const Problem& problem,
@@ -86,7 +86,7 @@ TEST(XpcsDeviceStream, ABatchThatFailsIsReadAgainAndChangesNoBit) {
   }
 }
 
-// Points whose number has 33 bits.
+// Points whose index has 33 bits.
 TEST(XpcsDeviceStream, MakesTheNoiseOfPointsBeyondFourBillion) {
   constexpr Size large = {1, 70000};
   constexpr int row = 65000, pairs = 64;
@@ -162,7 +162,7 @@ TEST_F(DryStream, FitsItsBudgetOrIsRefused) {
               HasSubstr("budget_too_small: a stream of single rows of 48 frames and 4 angles"));
 }
 
-// A failure of the run, not of what was asked; it tells what there was.
+// A failure of the run, not of the request; it names the available memory.
 TEST_F(DryStream, RunsOutOfMemoryWhereNothingStreamsInstead) {
   backend->ledger.limit_to(50'000);
   try {
@@ -187,7 +187,7 @@ TEST_F(DryStream, HalvesItsBatchesUntilThereIsRoom) {
   EXPECT_THAT(told, HasSubstr("a stream begins with batches of half of 9216 points: failed to"));
   EXPECT_EQ(fit->readings().front().value, 8);  // of a half, a quarter, an eighth of 48 rows
   EXPECT_LE(backend->ledger.peak_bytes, 60'000);
-  // A stream without room for a single row is out of memory.
+  // A stream without memory for a single row is out of memory.
   backend->ledger.limit_to(backend->ledger.live_bytes + 1000);
   testing::internal::CaptureStderr();
   EXPECT_EQ(error_of([&] { return make_stream(*backend, flow, options); }).fault(),
@@ -210,7 +210,7 @@ TEST_F(DryStream, TakesTheRoadThatFitsAndTellsWhy) {
   EXPECT_THAT(actions[0], HasSubstr("80000 allowed"));
 }
 
-// A pass of 64 x 6000 x 6000 points, of which neither all nor their bytes have a number of 32 bits.
+// A pass over 64 x 6000 x 6000 points; neither their number nor their bytes fit in 32 bits.
 TEST_F(DryStream, GoesOverMoreThanTwoBillionPoints) {
   const Size large = {64, 6000};
   const Problem vast = {make_input({.size = large, .sized_only = true}, {}), {}};
@@ -228,7 +228,7 @@ TEST_F(DryStream, GoesOverMoreThanTwoBillionPoints) {
   }
 }
 
-// What each lane was given, in the order in which it was.
+// The operations given to each lane, in their order.
 struct Given {
   Lane lane;
   std::string what;
@@ -257,7 +257,7 @@ TEST_F(DryStream, ABatchIsOnItsWayWhileTheOneBeforeIsComputed) {
     options.settings.mode = full ? StreamMode::full : StreamMode::plain;
     const auto all = given(*backend, flow, options);
     const auto kernels = places(all, "kernel pass<");
-    // Parameters and the result go the other way.
+    // Parameters and the result use the main lane.
     auto uploads = places(all, "upload upload");
     std::erase_if(uploads, [&](std::size_t at) { return all[at].lane == Lane::main; });
     ASSERT_EQ(kernels.size(), 8);
@@ -267,17 +267,17 @@ TEST_F(DryStream, ABatchIsOnItsWayWhileTheOneBeforeIsComputed) {
       // A kernel waits for its own copy; a copy for the kernel that read its slot, three before.
       EXPECT_EQ(all[kernels[k] - 1].what, "wait arrived");
       EXPECT_EQ(all[uploads[k] - 1].what == "wait read", k >= stream_slots);
-      // The host fills a slot's page-locked memory once it was copied.
+      // The host refills a slot's page-locked memory once it has been copied.
       if (k < stream_slots) continue;
       EXPECT_EQ(all[uploads[k] - 2].what, "synchronize arrived");
     }
-    // Between a kernel and the next copy nobody waits for that kernel.
+    // Between a kernel and the next copy nothing waits for that kernel.
     for (std::size_t k = 0; k + 1 < kernels.size(); ++k)
       for (std::size_t at = kernels[k]; at < uploads[k + 1]; ++at)
         EXPECT_FALSE(all[at].what == "synchronize synchronize" ||
                      (!full && all[at].what == "download download"))
             << full << " " << k << " " << all[at].what;
-    // The sums of a batch are looked at when two more have been begun.
+    // The sums of a batch are read when two more have begun.
     const auto looks = places(all, "synchronize sums");
     EXPECT_EQ(looks.size(), full ? 8 : 0);
     for (std::size_t k = 0; k + 2 < looks.size(); ++k) EXPECT_GT(looks[k], kernels[k + 2]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a problem of a size, in a form.
+// For tests: a problem of some size and form.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ inline Problem problem(Size size, Options options, double noise = 0.01) {
   return problem(size, options, default_physics(size), noise);
 }
 
-// With another start.
+// The same problem with another start.
 inline Problem at(Problem problem, std::vector<double> start) {
   auto input = std::make_shared<Input>(*problem.input);
   input->box.start = std::move(start);
@@ -40,13 +40,13 @@ inline Problem at(Problem problem, std::vector<double> start) {
   return problem;
 }
 
-// Offset and contrast at their upper bounds, where the model is beyond 2 near the diagonal; and
-// where it is below its floor far from there.
+// Offset and contrast at their upper bounds, where the model exceeds 2 near the diagonal; and a
+// model below its floor far from it.
 inline const std::vector<double> clipped_starts[] = {{1, 1.5, 1500, 0.3, 10, 3e-4, 0.1, 1e-5, 0},
                                                      {0.3, -0.1, 300, 0.3, 10, 3e-5, 0.1, 1e-6, 0}};
 
-// Each of so many points moved by an amount of its own, so that who leaves one out, or reads
-// another in its place, comes to another cost.
+// Moves some points, each by an amount of its own, so that leaving one out or reading another in
+// its place changes the cost.
 inline Problem with_moved_points(const Problem& one, int count, unsigned seed) {
   auto input = std::make_shared<Input>(*one.input);
   std::minstd_rand places(seed);
@@ -54,7 +54,7 @@ inline Problem with_moved_points(const Problem& one, int count, unsigned seed) {
   return {input, one.options};
 }
 
-// A phase of a thousand keeps digits to 1e-12. On the diagonal the plain formulation has phases,
+// Phases of a thousand are accurate to 1e-12. The plain formulation has phases on the diagonal,
 // too.
 inline void expect_phases_of_thousands(Backend& backend, Variant variant, Size size) {
   const Problem one = at(problem(size, {}), {1, 1, 1, 0, 0, 0.1, 0.4, 0, 0});
@@ -69,12 +69,12 @@ inline void expect_phases_of_thousands(Backend& backend, Variant variant, Size s
     }
 }
 
-// Whether x is what `turns` turns leave of `from`, every one of which rounds: three times, or twice
-// where a multiply-add is one.
+// Whether x is `from` after `turns` turns, each with three roundings, or two with a fused
+// multiply-add.
 inline bool is_relaxed(double x, double from, double to, int turns) {
   double apart = from, together = from;
   for (int turn = 0; turn < turns; ++turn) {
-    volatile double less = apart - to;  // so that no compiler makes one of it
+    volatile double less = apart - to;  // prevents a fused multiply-add
     less = relaxation * less;
     apart -= less;
     together = std::fma(-relaxation, together - to, together);
@@ -82,7 +82,7 @@ inline bool is_relaxed(double x, double from, double to, int turns) {
   return x == apart || x == together;
 }
 
-// A closed form has other last bits.
+// Compared turn by turn, since a closed form has other last bits.
 inline void expect_every_turn(Backend& backend, Variant variant, const Problem& one, int turns) {
   const std::vector<double> model = oracle::model(one, one.input->box.start);
   const auto round_trip = make(Pattern::round_trip, turns, backend, variant, one);
@@ -93,7 +93,7 @@ inline void expect_every_turn(Backend& backend, Variant variant, const Problem& 
     ASSERT_TRUE(is_relaxed(x[k], one.input->data[k], model[k], turns)) << k;
 }
 
-// Once it begins again from another start, as who is built with that; and then as it began.
+// Restarted from another start, equals a computation built with it; restarted again, equals itself.
 inline void expect_turns(Unit unit, Backend& backend, Variant variant, const Problem& one) {
   auto input = std::make_shared<Input>(*one.input);
   input->box.start = start_of(one, 1);
