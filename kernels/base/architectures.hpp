@@ -7,4 +7,7 @@ namespace holdfast {
 
 inline constexpr int architectures[] = {75, 80, 86, 89, 90, 100, 120};
 
+// The oldest one that suites run on: kernels use matrix units that those before lack.
+inline constexpr int oldest_of_suites = 80;
+
 }  // namespace holdfast

@@ -18,6 +18,7 @@
 #include <map>
 #include <utility>
 
+#include "base/architectures.hpp"
 #include "base/files.hpp"
 #include "base/id_filter.hpp"
 #include "base/sha256.hpp"
@@ -86,11 +87,19 @@ void print_for_people(const std::vector<Case>& cases) {
               << "\n";
 }
 
+void refuse_old(const std::string& device) {
+  for (const int sm : architectures)
+    if (sm < oldest_of_suites && device == text("cuda-dry:sm_", sm))
+      throw Error(Fault::bad_input, text("--device=", device, ": the suites need sm_",
+                                         oldest_of_suites, " or later; use cuda-dry:sm_90"));
+}
+
 // The cases of this device, or of any if empty, up to this tier.
 std::vector<const Case*> of_tier(const std::vector<Case>& cases, const SuiteOptions& options) {
   const Tier most = tier(options.tier);
   const bool any = options.device.empty();
   if (!any) check_device(options.device);
+  refuse_old(options.device);
   std::vector<const Case*> chosen;
   for (const Case& one : cases)
     if ((any || one.runs_on(options.device)) && one.tier <= most) chosen.push_back(&one);

@@ -170,6 +170,8 @@ TEST_F(SuiteCommand, TheListHoldsWhatDeviceTierAndFilterLeave) {
 
 TEST_F(SuiteCommand, AListOfNonsenseIsUsage) {
   expect_usage(suite("--list --device=tpu"), "there is no device 'tpu'");
+  expect_usage(suite("--device=cuda-dry:sm_75"),
+               "the suites need sm_80 or later; use cuda-dry:sm_90");
   expect_usage(suite("--list=json --tier=huge"), "the tiers are smoke, gate and full");
   expect_usage(suite("--list --filter=no_such_case"), "no_such_case");
 }

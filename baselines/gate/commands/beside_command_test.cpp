@@ -383,13 +383,15 @@ TEST_F(Beside, OfMoreSuspectsThanThePolicyHasComparedTheRestIsTold) {
   ASSERT_EQ(measure().code, 0);
   const Outcome outcome = confirm();
   EXPECT_EQ(outcome.code, 1) << outcome.output << outcome.complaints;
-  EXPECT_THAT(outcome.output, HasSubstr("not compared: 1 value of fake_suite on "));
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("not compared: 1 value of fake_suite on "),
+                                    HasSubstr("1 time beside the base is undecided")));
   std::size_t compared = 0;
   for (const Row& one : read_verdict(results_ / "verdict.json").rows)
     if (one.metric == "time_s") {
       const bool looked_at = one.evidence.contains(confirmation_evidence);
       compared += looked_at;
       EXPECT_EQ(one.verdict, looked_at ? verdict::regression : verdict::noisy);
+      EXPECT_TRUE(one.blocking) << one.sentence;
       EXPECT_EQ(one.resolution.has_value(), looked_at) << "a time alone fails nothing";
     }
   EXPECT_EQ(compared, 1u);
@@ -704,7 +706,8 @@ TEST_F(Beside, AHeadThatWasBuiltByOtherFlagsSinceItWasMeasuredClearsNoSuspect) {
   EXPECT_EQ(confirm().code, 1);
   build(head_, 1e-3, "4ead");
   const Outcome outcome = confirm();
-  EXPECT_EQ(row().verdict, "WARN");  // as screening said
+  EXPECT_EQ(outcome.code, 4);
+  EXPECT_EQ(row().verdict, verdict::noisy);
   EXPECT_THAT(outcome.output, HasSubstr("measured from another build of its content than"));
 }
 

@@ -243,7 +243,8 @@ std::vector<std::string> usable_devices(bool host, bool dry, bool gpu) {
   std::vector<std::string> devices;
   if (host) devices.push_back("host");
   if (dry)
-    for (const int sm : architectures) devices.push_back(text("cuda-dry:sm_", sm));
+    for (const int sm : architectures)
+      if (sm >= oldest_of_suites) devices.push_back(text("cuda-dry:sm_", sm));
   if (dry && gpu) devices.push_back("cuda");
   return devices;
 }

@@ -116,10 +116,11 @@ TEST(Doctor, TellsWhatIsAcceptedOfThisHostAndOfItsProcessor) {
           "no counts, and for AuthenticAMD-26-2 times of runs that keep CPUs awake and of others");
 }
 
-TEST(Doctor, KnowsTheArchitecturesThatSuitesKnow) {
+TEST(Doctor, NamesTheArchitecturesThatSuitesRunOn) {
   const std::string told = doctor("none").output;
   if (told.find("cuda-dry:") == std::string::npos) GTEST_SKIP() << "there is no toolkit here";
-  for (const int sm : architectures) EXPECT_THAT(told, HasSubstr(text(" cuda-dry:sm_", sm)));
+  for (const int sm : architectures)
+    EXPECT_EQ(told.find(text(" cuda-dry:sm_", sm)) != told.npos, sm >= oldest_of_suites) << sm;
 }
 
 TEST(Doctor, AnAbsentFolderOfBaselinesHoldsNothing) {

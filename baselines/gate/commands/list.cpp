@@ -21,6 +21,7 @@ void refuse_unknown_architecture(const std::string& device) {
   if (device_kind(device) != "cuda-dry") return;
   std::string known;
   for (const int sm : architectures) {
+    if (sm < oldest_of_suites) continue;
     const std::string name = text("cuda-dry:sm_", sm);
     if (device == name || device == "cuda-dry") return;
     add_to(known, name);

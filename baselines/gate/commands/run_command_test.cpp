@@ -233,8 +233,14 @@ TEST_F(RunCommand, WhoCouldGoBeforeOtherProgramsIsToldSoWhereTheyDisturbACase) {
 
 TEST_F(RunCommand, WhatABrokenDeviceLeavesIsMeasuredByAnotherProcess) {
   EXPECT_EQ(run("sticky", {"--processes=1"}).code, 0);
-  EXPECT_EQ(results().cases.at(0).status, "failed");
+  EXPECT_EQ(results().cases.at(0).status, "crashed");
   EXPECT_EQ(results().cases.at(1).status, "ok");
+}
+
+TEST_F(RunCommand, TheLastCaseKeepsTheReasonThatItBrokeOffFor) {
+  EXPECT_EQ(run("sticky", {"--processes=1", "--filter=add"}).code, 0);
+  EXPECT_EQ(results().cases.at(0).status, "crashed");
+  EXPECT_EQ(results().cases.at(0).reason, "error 0.5 above 1e-12");
 }
 
 TEST_F(RunCommand, WhatWasFinishedWhenItIsStoppedStaysAndIsGoneOnFrom) {

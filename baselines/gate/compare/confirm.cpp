@@ -49,6 +49,15 @@ bool times_case(const List& list, const std::string& device, const std::string& 
   return false;
 }
 
+// What holds for so many rows that no comparison looked at.
+std::string word_on(std::size_t as_screened, std::size_t open) {
+  const std::string times =
+      text(plural(open, "time"), " beside the base ", open == 1 ? "is" : "are", " undecided");
+  if (as_screened == 0) return times;
+  return text("screening's word on ", open > 0 ? "the others" : "them", " stands",
+              open > 0 ? ", and " + times : "");
+}
+
 // Suspect rows by case and tolerance: what one metric's rule allows must not excuse another metric.
 using Comparisons = std::map<std::pair<std::string, double>, std::vector<Row*>>;
 
@@ -73,20 +82,20 @@ class Confirming {
 
   void run(const std::vector<Row*>& suspects) {
     Comparisons comparisons;
-    std::size_t left_out = 0;
+    std::size_t left_out = 0, left_open = 0;
     for (Row* row : suspects) {
       if (const std::string why = no_subject(*row); !why.empty())
         rows_.note(*row, why);
       else if (const auto key = comparison_of(*row, part_, policy_);
                comparisons.contains(key) || comparisons.size() < allowance_.comparisons)
         comparisons[key].push_back(row);
-      else
-        ++left_out;
+      else if (++left_out; rows_.leave_open(*row))
+        ++left_open;
     }
     if (left_out > 0)
       notes_.push_back(text("not compared: ", plural(left_out, "value"), " of ", part_.name(),
-                            " that moved less than the ", comparisons.size(),
-                            " cases that were; screening's word on them stands"));
+                            " that moved less than the ", comparisons.size(), " cases that were; ",
+                            word_on(left_out - left_open, left_open)));
     allowance_.comparisons -= comparisons.size();
     if (comparisons.empty()) return;
     const std::string why = hindrance(plan_, part_);

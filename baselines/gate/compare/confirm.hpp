@@ -38,7 +38,8 @@ std::size_t count_comparisons(const Part& part, const Policy& policy,
 // Decides rows of times and ratios that screening suspects: each keeps what screening said and adds
 // what the comparison found. A case that its budget leaves undecided continues after the others, in
 // the time that they left. If a case cannot be compared, a note says why, and screening's verdict
-// stands; it also stands for rows beyond the last comparison that is allowed.
+// stands; it also stands for rows beyond the last comparison that is allowed. But a time's loss
+// beside a base of the same hour is then undecided.
 void confirm(const ConfirmPlan& plan, const Part& part, const Policy& policy,
              const std::vector<Row*>& suspects, std::vector<std::string>& notes,
              Allowance& allowance);

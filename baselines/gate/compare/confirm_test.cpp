@@ -241,6 +241,19 @@ TEST_F(Confirming, ARatioThatAFasterReferenceLoweredHasDrifted) {
   EXPECT_THAT(row.sentence, HasSubstr("first accepted value, 10, to 7."));
 }
 
+TEST_F(Confirming, ABuildWhoseEverySecondSampleIsSlowerIsNotCleared) {
+  builds(1e-3);
+  std::ofstream(plan_.head / "fake_suite")
+      << "#!/bin/sh\necho ready 3\nn=0\nwhile read -r line; do case $line in batch*) echo ok;; "
+         "reference) echo 2e-3 2e-3;; *) n=$((n+1)); if [ $((n%2)) = 0 ]; then echo 1.2e-3 1.2e-3; "
+         "else echo 1e-3 1e-3; fi;; esac; done\n";
+  plan_.budget_seconds = 0.5;
+  const Row row = after(suspect());
+  EXPECT_EQ(row.verdict, verdict::noisy);
+  EXPECT_TRUE(row.blocking);
+  EXPECT_THAT(row.evidence.at("A/B"), HasSubstr("in the mean +"));
+}
+
 TEST_F(Confirming, ASpentBudgetLeavesItUndecided) {
   builds(1.1e-3);
   plan_.budget_seconds = 1e-6;
@@ -378,6 +391,44 @@ TEST_F(Confirming, ABaseWithoutTheSuiteLeavesScreeningsWord) {
   fs::remove(plan_.base / "fake_suite");
   expect_regression(
       AllOf(HasSubstr("screening's REGRESSION stands"), HasSubstr("has no suite fake_suite")));
+}
+
+// A time that was lost beside the base of the same hour.
+TEST_F(Confirming, WhatNothingComparedIsUndecidedBesideABase) {
+  builds(1.1e-3);
+  fs::remove(plan_.base / "fake_suite");
+  Row beside = suspect("time_s");
+  beside.standard = held_against::beside;
+  const Row row = after(beside);
+  EXPECT_EQ(row.verdict, verdict::noisy);
+  EXPECT_TRUE(row.blocking);
+  EXPECT_THAT(row.sentence, HasSubstr("it fell; undecided, because nothing compared it"));
+  EXPECT_EQ(row.evidence.at("screening"), "WARN; screening's control");
+  EXPECT_THAT(*row.next, HasSubstr("holdfast run fake_suite"));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("not confirmed, so screening's WARN is undecided: ")));
+  plan_.undecided_fails = false;
+  EXPECT_FALSE(after(beside).blocking);
+}
+
+TEST_F(Confirming, WhatNothingComparedStaysAWarningWhereThePolicyOrTheControlSaysSo) {
+  builds(1.1e-3);
+  fs::remove(plan_.base / "fake_suite");
+  Row beside = suspect("time_s"), reference = suspect("time_s");
+  for (Row* row : {&beside, &reference}) row->standard = held_against::beside;
+  reference.variant = "reference";
+  EXPECT_EQ(after(reference).verdict, verdict::regression);
+  add_rule(R"({"match": "fake_suite/**", "metric": "time_s", "gate": "warn"})");
+  EXPECT_EQ(after(beside).verdict, verdict::regression);
+}
+
+TEST_F(Confirming, AWaiverHoldsForWhatNothingComparedBesideABase) {
+  builds(1.1e-3);
+  fs::remove(plan_.base / "fake_suite");
+  policy_.replace(policy_.find(R"("waivers": [)"), 12, R"("waivers": [
+    {"match": "fake_suite/**", "metric": "time_s", "until": "2027-03-01", "why": "known"})");
+  Row beside = suspect("time_s");
+  beside.standard = held_against::beside;
+  EXPECT_EQ(after(beside).verdict, verdict::waived);
 }
 
 TEST_F(Confirming, ABaseWithoutTheCaseLeavesScreeningsWord) {

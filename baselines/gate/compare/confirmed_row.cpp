@@ -71,10 +71,29 @@ Standard ConfirmedRows::standard(const Row& row) const {
   return policy_.standard(row.case_id, part_.device_class(), row.variant, row.metric, row.kind);
 }
 
+// A time only warns where its baseline is of another hour.
+bool ConfirmedRows::leave_open(Row& row) {
+  const Standard policy_says = standard(row);
+  const bool is_loss = row.verdict == verdict::regression || row.verdict == verdict::noisy;
+  if (!is_loss || row.blocking || row.standard != held_against::beside ||
+      row.variant == "reference" || !policy_says.blocks_once_compared())
+    return false;
+  keep_screening(row);
+  row.verdict = verdict::noisy;
+  row.blocking = undecided_fails_;
+  row.next = part_.run_again();
+  row.sentence += "; undecided, because nothing compared it";
+  waive(policy_says, row);
+  return true;
+}
+
 void ConfirmedRows::note(Row& row, const std::string& why) {
   row.evidence["not confirmed"] = why;
-  notes_.push_back(text("not confirmed, so screening's ", told_verdict(row),
-                        " stands: ", row.case_id, ' ', row.metric, ": ", why));
+  const std::string screened = told_verdict(row);
+  const bool is_open = leave_open(row);
+  notes_.push_back(text("not confirmed, so screening's ", screened,
+                        is_open ? " is undecided: " : " stands: ", row.case_id, ' ', row.metric,
+                        ": ", why));
 }
 
 void ConfirmedRows::lose(Row& row, const std::string& why) {

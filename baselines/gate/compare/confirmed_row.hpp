@@ -28,7 +28,10 @@ class ConfirmedRows {
   // their comparison cannot show a loss that their content already had.
   bool is_lost_before(const Row& row) const;
 
-  // Notes why screening's verdict on the row stands.
+  // Makes a time's loss beside a base of the same hour, which no comparison looked at, undecided.
+  // Returns false for any other row, on which screening's verdict stands.
+  bool leave_open(Row& row);
+  // Leaves the row open, and notes why no comparison looked at it.
   void note(Row& row, const std::string& why);
   // The measured build crashed, hung or gave a wrong answer when it was timed again: unless
   // screening has failed the row already, its case has no measurement to trust.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 #include <utility>
 
 namespace holdfast::gate {
@@ -16,6 +18,27 @@ double first_quartile(std::vector<double> values) {
   const auto below = static_cast<std::size_t>(at);
   const double rest = at - static_cast<double>(below);
   return rest == 0 ? values[below] : values[below] * (1 - rest) + values[below + 1] * rest;
+}
+
+// Without the fifth at either end.
+double trimmed_mean(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto cut = static_cast<std::ptrdiff_t>(values.size() / 5);
+  return std::accumulate(values.begin() + cut, values.end() - cut, 0.) /
+         static_cast<double>(std::ssize(values) - 2 * cut);
+}
+
+// ln(head / base) of what `middle` makes of the seconds of each, by either clock.
+Reading log_ratio_of(const Samples& samples, double (*middle)(std::vector<double>)) {
+  const auto of = [&](double Reading::*clock) {
+    const auto side = [&](const std::vector<Sample>& taken) {
+      std::vector<double> seconds;
+      for (const Sample& sample : taken) seconds.push_back(sample.*clock);
+      return middle(std::move(seconds));
+    };
+    return std::log(side(samples.head) / side(samples.base));
+  };
+  return {of(&Reading::real), of(&Reading::cpu)};
 }
 
 bool was_disturbed(const Sample& sample) {
@@ -88,15 +111,11 @@ std::optional<double> Samples::waited_share() const {
 }
 
 Reading Samples::log_ratio() const {
-  const auto of = [&](double Reading::*clock) {
-    const auto quartile = [&](const std::vector<Sample>& samples) {
-      std::vector<double> seconds;
-      for (const Sample& sample : samples) seconds.push_back(sample.*clock);
-      return first_quartile(std::move(seconds));
-    };
-    return std::log(quartile(head) / quartile(base));
-  };
-  return {of(&Reading::real), of(&Reading::cpu)};
+  return log_ratio_of(*this, first_quartile);
+}
+
+Reading Samples::log_ratio_of_means() const {
+  return log_ratio_of(*this, trimmed_mean);
 }
 
 }  // namespace holdfast::gate

@@ -29,6 +29,19 @@ TEST(Samples, AreComparedByTheFirstQuartilesOfEachClock) {
   EXPECT_NEAR(samples.log_ratio().cpu, std::log(1. / 3), 1e-12);
 }
 
+// A fifth is left out at either end: of ten samples two.
+TEST(Samples, AreComparedByTheirTrimmedMeansAsWell) {
+  Samples samples;
+  samples.base.assign(10, took(1, 2));
+  samples.head.assign(10, took(1, 2));
+  for (const std::size_t slow : {1, 3, 5, 7, 9}) samples.head[slow] = took(1.2, 2);
+  samples.base[0] = samples.base[1] = took(99, 99);
+  samples.base[2] = samples.base[3] = took(0.01, 0.01);
+  EXPECT_NEAR(samples.log_ratio_of_means().real, std::log(1.1), 1e-12);
+  EXPECT_NEAR(samples.log_ratio_of_means().cpu, 0, 1e-12);
+  EXPECT_NEAR(samples.log_ratio().real, 0, 1e-12);
+}
+
 TEST(Samples, OfARoundAreLeftOutWhereEitherSideWasDisturbed) {
   Samples samples;
   samples.base.assign(8, took(1, 1));

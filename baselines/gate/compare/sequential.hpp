@@ -23,6 +23,12 @@ struct UnitValue {
   double threads = 1;    // that ran or waited for a CPU at once, where a step had most of them
   std::optional<double> at_once = {};  // ln(head / base) of such threads; empty where nobody told
   bool in_turn = true;                 // sample by sample; else one process after the other
+  // ln(head / base) of trimmed means, where `real` and `cpu` are of first quartiles, which do not
+  // show a slowdown of some steps alone; empty where nobody told.
+  struct Means {
+    double real = 0, cpu = 0;
+  };
+  std::optional<Means> means = {};
   // The reference variant, which the change did not mean to touch.
   struct Control {
     double real = 0, cpu = 0, seconds = 0;
@@ -50,6 +56,9 @@ struct Comparison {
   // ln(head / base) of the threads that ran or waited for a CPU at once; empty if only one thread
   // was seen, or CPU time did not decide.
   std::optional<Shift> parallelism = {};
+  // ln(head / base) of trimmed means, where it is clearly beyond the tolerance and keeps the rest
+  // from being a pass.
+  std::optional<Shift> means = {};
   double seconds = 0;    // spent
   double others = 0;     // the median over the units
   double disturbed = 0;  // the mean over the units
@@ -74,6 +83,7 @@ class Sequence {
   void choose_clock();
   bool was_disturbed();
   bool has_lost_its_threads(double alpha) const;
+  bool slows_in_the_mean(double alpha);
   bool has_several_threads() const;
   void judge_parallelism(double alpha);
   std::vector<double> by(Clock clock) const;

@@ -209,6 +209,30 @@ TEST(Sequence, WorkThatIsNoLongerSharedAmongThreadsIsNoPass) {
   EXPECT_EQ(decided({}, busy).decision, Paired::undecided);
 }
 
+TEST(Sequence, ASlowdownOfSomeStepsThatOnlyTheMeanShowsIsNoPass) {
+  for (const double by_quartiles : {0., -0.08}) {
+    UnitValue partly = unit(by_quartiles);
+    partly.means = UnitValue::Means{.real = std::log(1.1), .cpu = 0};
+    const Comparison found = decided({}, partly);
+    EXPECT_EQ(found.decision, Paired::undecided) << by_quartiles;
+    EXPECT_THAT(describe(found, 0.02),
+                HasSubstr(", but in the mean +10 % (+10 % .. +10 %), so that it does not pass"));
+    EXPECT_NE(decided({.clock = Clock::cpu}, partly).decision, Paired::undecided) << by_quartiles;
+  }
+}
+
+TEST(Sequence, AMeanWithinTheToleranceOrThatAUnitDoesNotTellKeepsNothingFromPassing) {
+  UnitValue one = unit(0);
+  one.means = UnitValue::Means{.real = std::log(1.01)};
+  EXPECT_EQ(decided({}, one).decision, Paired::pass);
+  one.means->real = std::log(1.1);
+  Sequence sequence({});
+  sequence.add(unit(0));
+  while (sequence.wants_unit()) sequence.add(one);
+  EXPECT_EQ(sequence.found().decision, Paired::pass);
+  EXPECT_THAT(describe(sequence.found(), 0.02), Not(HasSubstr("in the mean")));
+}
+
 TEST(Sequence, AClockThatIsAskedForDecides) {
   UnitValue busy = unit(std::log(1.1));
   busy.cpu = 0;

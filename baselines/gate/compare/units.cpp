@@ -115,9 +115,10 @@ std::optional<UnitValue::Control> control_value(const Samples& samples, double s
 UnitValue value_of(Samples samples, bool in_turn, double others) {
   UnitValue unit;
   unit.disturbed = samples.leave_out_disturbed(in_turn);
-  const Reading found = samples.log_ratio();
+  const Reading found = samples.log_ratio(), means = samples.log_ratio_of_means();
   unit.real = found.real;
   unit.cpu = found.cpu;
+  unit.means = UnitValue::Means{.real = means.real, .cpu = means.cpu};
   unit.threads = samples.threads();
   unit.at_once = samples.at_once();
   unit.others = others_felt(others, samples.waited_share());

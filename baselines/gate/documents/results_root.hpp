@@ -43,7 +43,7 @@ void refuse_class_folder(const std::filesystem::path& folder, std::string_view c
 void refuse_links(const std::filesystem::path& root);
 
 // Throws Error(bad_input) unless the file and its folder are named as the suite and the device
-// class of the results in it.
+// class of the results in it, and that class is the device's, if it is a dry one.
 void check_place(const std::filesystem::path& file, const Results& results);
 
 // All results of a root, sorted by device class and suite. Throws Error(bad_input) for an absent or

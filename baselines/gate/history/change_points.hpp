@@ -36,7 +36,7 @@ std::vector<bool> find_outliers(const std::vector<double>& values,
                                 const SegmentationSettings& settings = {});
 
 // The long-run variance of the noise around a level that may change: sums of slow noise vary more
-// than those of independent noise. From differences at lags 1 and 2 and their medians, so that
+// than those of independent noise. From differences at lags 1 and 3 to 6 and their medians, so that
 // neither steps nor outliers count.
 double long_run_variance(const std::vector<double>& values);
 

@@ -240,6 +240,15 @@ TEST_F(History, ResultsThatAreNotWhatTheirPlaceSaysAreRefusedAndNothingIsWritten
   for (const char* device_class : {"", "..", "../outside", "a/b", ".hidden"})
     refused(device_class, "is no name");
   refused("cuda-dry-sm_80", "and its folder says");
+  Results misspelt = run_of();
+  misspelt.env.device_class = "cuda-dry-sm90";
+  fs::remove_all(root_);
+  fs::create_directories(root_ / "cuda-dry-sm90");
+  write_file(root_ / "cuda-dry-sm90" / "toy.json", canonical(to_json(misspelt)), Sync::no);
+  EXPECT_THAT([&] { append(); },
+              ThrowsMessage<Error>(HasSubstr("'cuda-dry:sm_90', whose device class is "
+                                             "'cuda-dry-sm_90', and not 'cuda-dry-sm90'")));
+  fs::remove_all(root_);
   Results another = run_of();
   another.suite = "other";
   another.cases.clear();
@@ -363,7 +372,7 @@ TEST_F(History, AFileCutWithinALineIsRefused) {
 TEST_F(History, AFileThatHasLostAllOfItsRunsIsRefused) {
   append(run_of());
   Results other = run_of("def", "2026-11-22T12:00:00Z");
-  other.env.device_class = "host";
+  other.env.device_name = other.env.device_class = "host";
   append(other);
   const std::string whole = read_file(file_);
   for (const std::string& left : {std::string(), whole.substr(0, whole.find('\n') + 1)}) {

@@ -42,6 +42,9 @@ void MetricJudge::judge_control(const Context& context, const Judgement& judgeme
                                  : judged.machine_possible ? " -> the machine may have a part in it"
                                                            : " -> not the machine");
   if (!explained) return;
+  // Beside a base the machine is the same for both: what moved the reference as well is in code or
+  // tools that both variants share.
+  if (base) return;
   const SameCode same = compare_code(context);
   const char* undecided = nullptr;
   if (same == SameCode::as_counted) {
@@ -51,7 +54,7 @@ void MetricJudge::judge_control(const Context& context, const Judgement& judgeme
     undecided =
         "the reference moved as much and both execute as many instructions as accepted: another "
         "machine of this model, or code that a comparison with a build shows";
-  } else if (same == SameCode::unknown && context.standard.kind == "ratio" && !base &&
+  } else if (same == SameCode::unknown && context.standard.kind == "ratio" &&
              !is_counted(context.result.id)) {
     undecided =
         "the reference became as much faster, the optimized variant no slower than the limit "

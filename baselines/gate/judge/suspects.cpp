@@ -98,7 +98,7 @@ void Suspects::doubt_the_machine() {
   for (const CaseResult& result : part_.results.cases) cases[result.id] = &result;
   for (const Screened& one : screened_) {
     Row& row = verdict_.rows[one.row];
-    if (!is_suspect(row) || asked_.contains(one.row)) continue;
+    if (!is_suspect(row) || row.evidence.contains(confirmation_evidence)) continue;
     const CaseResult& result = *cases.at(row.case_id);
     if (const auto because = other_hardware(result, row)) doubt(row, "handover", *because);
     if (row.standard == held_against::accepted && is_bent_by_sharing(result, row) &&

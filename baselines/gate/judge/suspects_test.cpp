@@ -143,6 +143,19 @@ TEST(Suspects, AReferenceIsNoControlOfItself) {
   EXPECT_EQ(row(judge(judged), "time_s", "reference").verdict, "WARN");
 }
 
+// What both variants share, such as the cost of a launch, may have changed.
+TEST(Suspects, IdenticalCodeBesideABaseWhoseReferenceWasOtherwiseIsNotExcused) {
+  Part judged = hashed("sha256:aa", "sha256:bb");
+  judged.beside =
+      Beside{.values = {{entry_key(toy::step_id, "case", "speedup"), five_times(10)},
+                        {entry_key(toy::step_id, "reference", "time_s"), five_times(6e-3)}}};
+  const PartVerdict verdict = judge(judged);
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "REGRESSION");
+  EXPECT_THAT(row(verdict, "speedup", "case").evidence.at("control"),
+              HasSubstr("-> it moved as much"));
+  EXPECT_EQ(verdict.exit, 1);
+}
+
 // The accepted reference is of another hour than the base.
 TEST(Suspects, BesideABaseWithoutItsReferenceARatioHasNoControl) {
   Part judged = hashed("sha256:aa", "sha256:bb");
@@ -485,6 +498,14 @@ TEST(Suspects, WhatAComparisonConfirmedIsNotDoubtedForWhereThreadsStood) {
                  });
   EXPECT_EQ(row(verdict, "speedup", "case").verdict, "REGRESSION");
   EXPECT_EQ(verdict.exit, 1);
+}
+
+TEST(Suspects, WhatASecondOpinionCouldNotCompareIsDoubtedForWhereThreadsStood) {
+  const PartVerdict verdict =
+      judge_part(part(with_handover(350e-9, 5), with_handover(50e-9, 10)), policy(), false, true,
+                 [](const std::vector<Row*>&, std::vector<std::string>&) {});
+  EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
+  EXPECT_EQ(verdict.exit, 4);
 }
 
 TEST(Suspects, TheLargestLossIsComparedFirst) {

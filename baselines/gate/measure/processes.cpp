@@ -102,6 +102,18 @@ std::set<std::string> common_names(std::string_view what, const std::vector<cons
   return names;
 }
 
+// left_out() of both, where they took turns and the rounds that both keep are enough: values of one
+// round are compared as a pair.
+std::vector<bool> left_out_of_pairs(const CaseRecords& records, const CaseRecords& beside,
+                                    double usual_handover) {
+  constexpr int enough = 5;
+  std::vector<bool> own = left_out(records, usual_handover);
+  if (records.size() != beside.size()) return own;
+  std::vector<bool> either = left_out(beside, usual_handover);
+  for (std::size_t i = 0; i < own.size(); ++i) either[i] = either[i] || own[i];
+  return std::ranges::count(either, false) >= enough ? either : own;
+}
+
 // Whether a process's clocked values of the case are left out. If all would be, they are kept as
 // the values of no process, so that they decide nothing.
 struct Clocks {
@@ -171,7 +183,8 @@ void merge_check(const CaseRecords& processes, CaseResult& merged) {
   }
 }
 
-CaseResult merge_case(const CaseRecords& processes, double usual_handover) {
+CaseResult merge_case(const CaseRecords& processes, const CaseRecords& beside,
+                      double usual_handover) {
   CaseResult merged = *processes.front();
   const auto bad = std::find_if(processes.begin(), processes.end(),
                                 [](const CaseResult* result) { return result->status != "ok"; });
@@ -184,7 +197,7 @@ CaseResult merge_case(const CaseRecords& processes, double usual_handover) {
   std::vector<const std::map<std::string, Variant>*> variants;
   std::vector<const Metrics*> metrics;
   std::vector<const Metrics*> derived;
-  const Clocks clocks{.left_out = left_out(processes, usual_handover),
+  const Clocks clocks{.left_out = left_out_of_pairs(processes, beside, usual_handover),
                       .executed = processes.front()->executed};
   for (const CaseResult* result : processes) {
     variants.push_back(&result->variants);
@@ -270,7 +283,8 @@ Results merge(const std::vector<Results>& processes, const std::vector<Results>&
   for (const Results& first : processes)
     for (const CaseResult& one : first.cases)
       if (seen.insert(one.id).second)
-        merged.cases.push_back(merge_case(records_of(one.id, processes), usual));
+        merged.cases.push_back(
+            merge_case(records_of(one.id, processes), records_of(one.id, beside), usual));
   for (const Results& process : processes) {
     merged.partial = merged.partial || process.partial;
     merged.run.git_dirty = merged.run.git_dirty || process.run.git_dirty;

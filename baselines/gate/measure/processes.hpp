@@ -17,7 +17,7 @@ namespace holdfast::gate {
 // exact and codegen metrics, identities and the names of all of these must agree, else the case is
 // `failed` with a reason that names the metric and both values; other metrics take the median. Of
 // check errors the worst counts. `beside` are the processes of another build, run in turn: of both,
-// those count whose processors stood as in most.
+// those count whose processors stood as in most, and in whole rounds where five of these remain.
 Results merge(const std::vector<Results>& processes, const std::vector<Results>& beside = {});
 
 // Gives every case of `expected` that `results` lacks an empty row with this status and reason.

@@ -184,6 +184,23 @@ TEST(Merge, TimesOfProcessesWhoseThreadsWaitedAreLeftOut) {
   EXPECT_THAT(metric(merged, "time_s").processes, ElementsAre(3, 1));
 }
 
+// Values of one round are compared as a pair.
+TEST(Merge, ARoundThatEitherSideOfABaseAndAHeadLeavesOutIsLeftOutOfBothWhileFiveRemain) {
+  std::vector<Results> head, base;
+  for (int round = 1; round <= 7; ++round) {
+    head.push_back(waiting(round, round == 2 ? 0.5 : 0));
+    base.push_back(waiting(10 * round, round == 3 ? 0.5 : 0));
+  }
+  EXPECT_THAT(metric(merge(head, base), "time_s").processes, ElementsAre(1, 4, 5, 6, 7));
+  EXPECT_THAT(metric(merge(base, head), "time_s").processes, ElementsAre(10, 40, 50, 60, 70));
+  head.pop_back();
+  EXPECT_THAT(metric(merge(head, base), "time_s").processes, ElementsAre(1, 3, 4, 5, 6))
+      << "not in pairs";
+  base.pop_back();
+  EXPECT_THAT(metric(merge(head, base), "time_s").processes, ElementsAre(1, 3, 4, 5, 6))
+      << "four rounds are too few";
+}
+
 TEST(Merge, TimesOfWaitingThreadsAloneAreNoProcesss) {
   const Results merged = merge({waiting(3, 0.3), waiting(100, 0.5), waiting(1, 0.4)});
   EXPECT_EQ(metric(merged, "time_s").median, 3);

@@ -59,16 +59,19 @@ void print_list(const std::string& behaviour) {
 
 // `disturbed`: other programs held its threads up for half of the time. `counted`: it promises a
 // count and what a profile tells.
-void write_case(std::ostream& out, const char* id, bool failed, int launches, double seconds,
-                bool disturbed, bool counted) {
+void write_case(std::ostream& out, const char* id, std::string_view status, int launches,
+                double seconds, bool disturbed, bool counted) {
+  const std::string_view check = status == "ok"       ? "passed"
+                                 : status == "failed" ? "failed"
+                                                      : "not_executed";
   const char* waited = disturbed ? R"("waited_fraction": {"kind": "advisory", "value": 0.5})" : "";
   const char* count = counted
                           ? R"("instructions": {"kind": "exact", "value": null, "reason": "yet"},
       "idle_fraction": {"kind": "advisory", "value": null, "reason": "yet"}, )"
                           : "";
-  out << R"({"id": ")" << id << R"(", "tier": "gate", "status": ")" << (failed ? "failed" : "ok")
-      << R"(", "reason": )" << (failed ? R"("error 0.5 above 1e-12")" : "null")
-      << R"(, "executed": true, "check": {"status": ")" << (failed ? "failed" : "passed")
+  out << R"({"id": ")" << id << R"(", "tier": "gate", "status": ")" << status << R"(", "reason": )"
+      << (status == "ok" ? "null" : R"("error 0.5 above 1e-12")")
+      << R"(, "executed": true, "check": {"status": ")" << check
       << R"(", "error": 0, "limit": 1e-12, "oracle": "golden"}, "metrics": {)" << waited
       << R"(}, "variants": {"optimized": )"
       << R"({"identity": null, "kernels": [], "metrics": {)" << count
@@ -166,8 +169,10 @@ void write_results(const std::string& path, const std::string& behaviour, int pr
     const bool second = id == cases[1];
     if (second && behaviour == "incomplete") continue;
     out << separator;
-    const bool failed = !second && (behaviour == "wrong" || is(behaviour, "sticky", process));
-    write_case(out, id, failed,
+    const bool wrong = !second && behaviour == "wrong";
+    const bool broke = !second && is(behaviour, "sticky", process);
+    const char* status = broke ? "crashed" : wrong ? "failed" : "ok";
+    write_case(out, id, status,
                second      ? 1
                : disagrees ? 5
                            : 4,

@@ -94,19 +94,31 @@ std::vector<UnitValue> make_up(int size, const Asked& asked, std::mt19937_64& ra
   return units;
 }
 
+json to_json(const UnitValue& unit) {
+  json made = {{"real", unit.real},
+               {"cpu", unit.cpu},
+               {"seconds", unit.seconds},
+               {"others", unit.others},
+               {"control",
+                {{"real", unit.control->real},
+                 {"cpu", unit.control->cpu},
+                 {"seconds", unit.control->seconds}}}};
+  if (unit.means) made["means"] = {{"real", unit.means->real}, {"cpu", unit.means->cpu}};
+  return made;
+}
+
 json to_json(const Series& series) {
   json made = {{"schema", "holdfast-planted/1"}, {"case", case_id}, {"sizes", json::object()}};
   for (const auto& [size, units] : series)
     for (const UnitValue& unit : units)
-      made["sizes"][std::to_string(size)].push_back({{"real", unit.real},
-                                                     {"cpu", unit.cpu},
-                                                     {"seconds", unit.seconds},
-                                                     {"others", unit.others},
-                                                     {"control",
-                                                      {{"real", unit.control->real},
-                                                       {"cpu", unit.control->cpu},
-                                                       {"seconds", unit.control->seconds}}}});
+      made["sizes"][std::to_string(size)].push_back(to_json(unit));
   return made;
+}
+
+// Older series lack the means.
+std::optional<UnitValue::Means> means_of(const json& unit) {
+  if (!unit.contains("means")) return std::nullopt;
+  return UnitValue::Means{.real = unit["means"].at("real"), .cpu = unit["means"].at("cpu")};
 }
 
 Series read_series(const fs::path& path) {
@@ -122,6 +134,7 @@ Series read_series(const fs::path& path) {
            .cpu = unit.at("cpu"),
            .seconds = unit.at("seconds"),
            .others = unit.at("others"),
+           .means = means_of(unit),
            .control = UnitValue::Control{.real = control.at("real"),
                                          .cpu = control.at("cpu"),
                                          .seconds = control.at("seconds")}});

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/architectures.hpp"
+#include "base/text.hpp"
 #include "base/time.hpp"
 #include "runtime/backend/backend.hpp"
 #include "runtime/compile/program_cache.hpp"
@@ -358,11 +360,11 @@ constexpr Source callers{"test/callers.cu",
                          "}\n"};
 
 TEST_F(CompilerTest, AKernelsSharedMemoryIncludesWhatItsFunctionsHoldAndNotTheSystems) {
-  for (const char* device : {"cuda-dry:sm_75", "cuda-dry:sm_90"}) {
-    const auto backend = open_backend(device);
+  for (const int sm : architectures) {
+    const auto backend = open_backend(text("cuda-dry:sm_", sm));
     const auto module = backend->compiler->compile({.code = callers, .entries = {"twice", "more"}});
-    EXPECT_EQ(module.compiled().functions[0].shared_bytes, 256) << device;
-    EXPECT_EQ(module.compiled().functions[1].shared_bytes, 0) << device;
+    EXPECT_EQ(module.compiled().functions[0].shared_bytes, 256) << sm;
+    EXPECT_EQ(module.compiled().functions[1].shared_bytes, 0) << sm;
   }
 }
 

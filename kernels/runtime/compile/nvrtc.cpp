@@ -91,6 +91,13 @@ std::string_view first_line(std::string_view lines) {
   return lines.substr(0, lines.find('\n'));
 }
 
+// The bytes of a kernel's shared memory in nvJitLink's log that are the system's: it counts what
+// the system reserves of a block on Hopper, and on no other architecture.
+std::int64_t reserved_in_log(int sm) {
+  constexpr int hopper = 90;
+  return sm == hopper ? architecture(sm).shared_bytes_reserved : 0;
+}
+
 // "release 13.0, V13.0.88" in a tool's own output -> "13.0.88".
 std::string release_in(std::string_view artefact) {
   auto found = artefact.find(", V", artefact.find("release "));
@@ -177,8 +184,7 @@ void link(const Lowering& lowering, Artifact& artifact) {
   check(nvJitLinkGetLinkedCubin(raw, artifact.cubin.data()), "read the cubin");
 
   const auto log = log_of<nvJitLinkGetInfoLogSize, nvJitLinkGetInfoLog>(raw);
-  const Architecture* known = find_architecture(lowering.sm);
-  read_resources(log, (known ? *known : Architecture{}).shared_bytes_reserved, artifact.entries);
+  read_resources(log, reserved_in_log(lowering.sm), artifact.entries);
 }
 
 // Registers and static shared memory come from the linker, under "Function properties for 'NAME':",

@@ -49,8 +49,8 @@ void lower(const Lowering& lowering, Artifact& artifact);
 // Fills cubin and the entries' resources. Throws Error{compile} with nvJitLink's log.
 void link(const Lowering& lowering, Artifact& artifact);
 
-// Sets the entries' resources from nvJitLink's log. If a kernel uses shared memory at all,
-// `reserved` bytes of it are the system's. Throws Error{compile} if the log lacks an entry.
+// Sets the entries' resources from nvJitLink's log. If a kernel uses shared memory at all, the log
+// counts `reserved` bytes of the system's with it. Throws Error{compile} if the log lacks an entry.
 void read_resources(std::string_view log, std::int64_t reserved,
                     std::vector<Artifact::Entry>& entries);
 

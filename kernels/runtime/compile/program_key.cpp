@@ -21,7 +21,7 @@ std::string program_key(const Lowering& lowering, const Toolchain& toolchain) {
     add(text(parts.size()));
     for (const auto& part : parts) add(part);
   };
-  add(text("holdfast-program/4 sm_", lowering.sm));
+  add(text("holdfast-program/5 sm_", lowering.sm));
   add(toolchain.nvrtc);
   add(toolchain.nvjitlink);
   add_all(toolchain.options);

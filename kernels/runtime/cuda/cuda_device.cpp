@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/architectures.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/handle.hpp"
 #include "runtime/cuda/cuda_check.hpp"
@@ -39,17 +40,22 @@ void require_gpu(int ordinal) {
                                        count, ", counted from 0; look at CUDA_VISIBLE_DEVICES"));
 }
 
+int sm_of(const cudaDeviceProp& p) {
+  return p.major * 10 + p.minor;
+}
+
 cudaDeviceProp properties_of(int ordinal) {
   require_gpu(ordinal);
   check(cudaSetDevice(ordinal), text("select GPU ", ordinal));
   cudaDeviceProp properties = {};
   check(cudaGetDeviceProperties(&properties, ordinal),
         text("read the properties of GPU ", ordinal));
+  refuse_old_gpu(ordinal, properties.name, sm_of(properties));
   return properties;
 }
 
 Architecture architecture_of(const cudaDeviceProp& p) {
-  const int sm = p.major * 10 + p.minor;
+  const int sm = sm_of(p);
   const Architecture* listed = find_architecture(sm);
   return {
       .sm = sm,
@@ -320,6 +326,13 @@ class CudaDevice final : public Device {
 };
 
 }  // namespace
+
+void refuse_old_gpu(int ordinal, std::string_view name, int sm) {
+  if (sm < oldest_of_suites)
+    throw Error(Fault::no_device,
+                text("GPU ", ordinal, " (", name, ") is of sm_", sm, ", and the suites need sm_",
+                     oldest_of_suites, " or later; use cuda-dry:sm_90"));
+}
 
 std::unique_ptr<Device> make_cuda_device(Ledger& ledger, int ordinal) {
   return std::make_unique<CudaDevice>(ledger, properties_of(ordinal));

@@ -24,9 +24,11 @@ struct CountedSteps {
 
 // Steps in a row, to expose a computation that remembers an unchanged input: eight, or as many as
 // fit into some hundredths of a second if a step is slow, at least one. All timed steps are
-// counted, too, and must have the same counts.
+// counted, too, and must have the same counts. Where nothing executes none is timed: there at least
+// eight steps are counted, and 128 if they fit.
 CountedSteps count_steps(Backend& backend, Computation& computation) {
-  constexpr std::size_t most = 8;
+  const bool executes = backend.executes();
+  const std::size_t least = executes ? 1 : 8, most = executes ? 8 : 128;
   constexpr double enough = 0.04;  // seconds of this thread, independent of other load
   const Ledger& ledger = backend.ledger;
   CountedSteps counted;
@@ -39,7 +41,7 @@ CountedSteps count_steps(Backend& backend, Computation& computation) {
     const std::chrono::duration<double> taken = Clock::now() - begun;
     counted.least_seconds = std::min(counted.least_seconds, taken.count());
     counted.counts.push_back(ledger.counts - before);
-    if (backend.executes() && thread_cpu_seconds() - start > enough) break;
+    if (counted.counts.size() >= least && thread_cpu_seconds() - start > enough) break;
   }
   return counted;
 }

@@ -202,7 +202,25 @@ TEST(Steps, ThatLaunchKernelsInTurnAreNotSteady) {
         Variant::optimized, "cuda-dry:sm_90");
   };
   EXPECT_THAT(counted, testing::ThrowsMessage<Error>(
-                           testing::HasSubstr("kernel fill is launched 4 times in 8 steps")));
+                           testing::HasSubstr("every step must launch the same kernels")));
+}
+
+TEST(Steps, WithALaunchMoreNowAndThenAreNotSteadyThoughNothingExecutes) {
+  struct NowAndThen : Fill {
+    explicit NowAndThen(Backend& backend) : Fill(backend, {base}) {}
+    void step() override {
+      Fill::step();
+      if (++steps % 16 == 0) Fill::step();
+    }
+    int steps = 0;
+  };
+  const auto counted = [] {
+    return account(
+        {.make = [](Backend& backend, Variant) { return std::make_unique<NowAndThen>(backend); }},
+        Variant::optimized, "cuda-dry:sm_90");
+  };
+  EXPECT_THAT(counted, testing::ThrowsMessage<Error>(testing::HasSubstr(
+                           "launches is not steady: one step counts 1, another 2")));
 }
 
 TEST(Uploads, AreHeldAgainstWhatTheCaseSaysThatAStepMustBring) {
@@ -310,19 +328,32 @@ TEST(Seconds, OfADryDeviceAreThoseOfTheThreadThatWorks) {
   EXPECT_GE(seconds_until_done(*host, other_computes), 0.05);
 }
 
-TEST(Steps, ThatMustCountTheSameAreEight) {
-  for (const char* device : {"cuda-dry:sm_90", "host"}) {
+// Each step takes `seconds` of this thread.
+int counted_steps(const char* device, double seconds) {
+  struct Lasting : Computation {
+    double seconds;
     int made = 0;
-    const auto backend = open_backend(device);
-    struct Quick : Computation {
-      int* made;
-      explicit Quick(int& of) : made(&of) {}
-      void step() override { ++*made; }
-      std::vector<double> result() override { return {}; }
-    } quick(made);
-    (void)steady_step(*backend, quick);
-    EXPECT_EQ(made, 8) << device;
-  }
+    explicit Lasting(double of) : seconds(of) {}
+    void step() override {
+      ++made;
+      for (const double begin = thread_cpu_seconds(); thread_cpu_seconds() - begin < seconds;)
+        continue;
+    }
+    std::vector<double> result() override { return {}; }
+  } lasting(seconds);
+  const auto backend = open_backend(device);
+  (void)steady_step(*backend, lasting);
+  return lasting.made;
+}
+
+TEST(Steps, ThatMustCountTheSameAreEightAndMoreWhereNoneIsTimed) {
+  EXPECT_EQ(counted_steps("host", 0), 8);
+  EXPECT_EQ(counted_steps("cuda-dry:sm_90", 0), 128);
+}
+
+TEST(Steps, ThatAreSlowAreFewerAndEightWhereNoneIsTimed) {
+  EXPECT_EQ(counted_steps("host", 0.05), 1);
+  EXPECT_EQ(counted_steps("cuda-dry:sm_90", 0.006), 8);
 }
 
 TEST(Waiting, ForTheDeviceIsNotCounted) {

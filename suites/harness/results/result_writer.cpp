@@ -109,6 +109,15 @@ json variant_json(const Measured& measured, const VariantMeasurement& variant,
           {"metrics", rows}};
 }
 
+// A share of the device's peak was timed, and cannot be told where that is not known.
+void add_unknown_shares(const Case& one, const VariantMeasurement& optimized, json& rows) {
+  if (!optimized.seconds) return;
+  for (const Rate& rate : one.rates)
+    if (rate.peak && !rows.contains(rate.name))
+      rows[rate.name] = metric_json(one, rate.name, "advisory", std::nullopt, 0,
+                                    "no peak of this device is known");
+}
+
 json check_json(const Case& one, const Measurement& measurement) {
   const auto nullable = [&](const std::optional<double>& value, const char* name) {
     return value ? json(finite(one, name, *value)) : json(nullptr);
@@ -142,6 +151,7 @@ json case_json(const Measured& measured, const std::string& device) {
   const bool accounted = !failed || measurement.check == CheckStatus::failed;
   if (accounted) {
     variants["optimized"] = variant_json(measured, measurement.optimized, device);
+    add_unknown_shares(one, measurement.optimized, variants["optimized"]["metrics"]);
     if (measurement.reference)
       variants["reference"] = variant_json(measured, *measurement.reference, device);
     for (const Metric& metric : metrics())
@@ -154,7 +164,9 @@ json case_json(const Measured& measured, const std::string& device) {
   }
   json out = {{"id", one.id},
               {"tier", name(one.tier)},
-              {"status", failed ? "failed" : "ok"},
+              {"status", !failed                 ? "ok"
+                         : measurement.broke_off ? "crashed"
+                                                 : "failed"},
               {"reason", failed ? json(measurement.reason) : json(nullptr)},
               {"executed", measurement.executed},
               {"check", check_json(one, measurement)},

@@ -181,6 +181,33 @@ TEST(Results, OfAFailedCaseSayWhyAndHowFarItIsFromWhichLimit) {
       (json{{"status", "failed"}, {"error", 0.5}, {"limit", 0.25}, {"oracle", "arithmetic"}}));
 }
 
+TEST(Results, AShareOfAnUnknownPeakIsThereWithTheReasonAndNoValue) {
+  Case one = toy_case();
+  one.rates = {{.name = "tokens_per_s"},
+               {.name = "mfu", .peak = [](const Backend&) { return 0.; }}};
+  Measured measured{&one, {}};
+  measured.measurement.optimized.seconds = 1;
+  const json unknown = {
+      {"kind", "advisory"}, {"value", nullptr}, {"reason", "no peak of this device is known"}};
+  const auto told = [&] { return case_json(measured, "cuda")["variants"]["optimized"]["metrics"]; };
+  EXPECT_EQ(told()["mfu"], unknown);
+  EXPECT_FALSE(told().contains("tokens_per_s"));
+  measured.measurement.optimized.readings = {{"mfu", 0.5}};
+  EXPECT_EQ(told()["mfu"]["value"], 0.5);
+}
+
+TEST(Results, OfACaseThatBrokeOffSayThatItCrashedAndNotThatItIsWrong) {
+  const Case one = toy_case();
+  const json told = case_json({&one,
+                               {.status = Measurement::Status::failed,
+                                .reason = "failed to allocate 8 bytes",
+                                .broke_off = true}},
+                              "host");
+  EXPECT_EQ(told["status"], "crashed");
+  EXPECT_EQ(told["reason"], "failed to allocate 8 bytes");
+  EXPECT_EQ(told["check"]["status"], "not_executed");
+}
+
 TEST(Quality, IsInvalidForEachReasonAndTellsWhatWasSeen) {
   const json sound = holdfast::quality({.throttled = false});
   EXPECT_EQ(sound["valid"], true);
