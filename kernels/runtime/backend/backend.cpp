@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/machine.hpp"
+#include "runtime/backend/host_blas.hpp"
 #include "runtime/backend/host_threads.hpp"
 #include "runtime/backend/settings.hpp"
 #include "runtime/base/error.hpp"
@@ -56,6 +57,7 @@ std::unique_ptr<Backend> open_backend(std::string_view name) {
   check_device(name);
   auto backend = std::make_unique<Backend>();
   backend->name = name;
+  choose_blas_kernels();
   use_host_threads(host_limits().threads);
   if (name == "host") {
     if (const auto bytes = host_limits().memory_bytes)
