@@ -15,6 +15,13 @@ inline std::string device_kind(std::string_view device) {
   return std::string(device.substr(0, device.find(':')));
 }
 
+// "cuda-dry-sm_90" of "cuda-dry:sm_90": a device's name as part of a file's name, and the device
+// class of a device that executes nothing.
+inline std::string device_file_name(std::string device) {
+  std::ranges::replace(device, ':', '-');
+  return device;
+}
+
 // Smallest first: smoke is part of gate, gate of full.
 inline const std::vector<std::string_view> tiers = {"smoke", "gate", "full"};
 

@@ -12,6 +12,11 @@ TEST(DeviceKind, IsTheNameUpToItsColon) {
   EXPECT_EQ(device_kind("host"), "host");
 }
 
+TEST(DeviceFileName, HasNoColon) {
+  EXPECT_EQ(device_file_name("cuda-dry:sm_90"), "cuda-dry-sm_90");
+  EXPECT_EQ(device_file_name("host"), "host");
+}
+
 TEST(Tiers, ARunIncludesTheTiersBeforeItsOwn) {
   EXPECT_TRUE(tier_includes("full", "smoke"));
   EXPECT_TRUE(tier_includes("gate", "gate"));

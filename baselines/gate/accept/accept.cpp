@@ -8,6 +8,7 @@
 #include "gate/accept/accepted_runs.hpp"
 #include "gate/accept/entry_of_runs.hpp"
 #include "gate/base/numbers.hpp"
+#include "gate/documents/measured.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/loosening.hpp"

@@ -7,6 +7,7 @@
 
 #include "gate/accept/accepted_runs.hpp"
 #include "gate/documents/baseline.hpp"
+#include "gate/documents/measured.hpp"
 #include "gate/documents/results.hpp"
 
 namespace holdfast::gate {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gate/base/numbers.hpp"
+#include "gate/documents/measured.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/unrequested.hpp"
 #include "gate/documents/verdict_names.hpp"

@@ -61,7 +61,7 @@ std::string reason_of(std::string_view said) {
 void require_name(std::string_view option, const std::string& name, std::string_view kinds) {
   if (name.empty() || name.starts_with('-') || shown_text(name) != name)
     throw Error(Fault::bad_input,
-                text("--", option, "=", name, ": is not a valid git name; name ", kinds));
+                text("--", option, "=", name, ": not a valid git name; name ", kinds));
 }
 
 std::optional<CommitFacts> commit_facts(const std::filesystem::path& folder,

@@ -33,8 +33,7 @@ std::string overview() {
          "  holdfast check results\n"
          "  holdfast explain rk4_step/n:48/f64 results\n"
          "\nholdfast COMMAND --help tells more. Exit codes: 0 well, 1 a regression or a wrong "
-         "result, "
-         "2 usage\nor a bad file, 3 incomplete, 4 undecided, 77 no such device.\n";
+         "result, 2 usage\nor a bad file, 3 incomplete, 4 undecided, 77 no such device.\n";
 }
 
 const Command& command_of(const std::string& verb) {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "gate/documents/measured.hpp"
 #include "gate/documents/results.hpp"
-#include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
 

@@ -12,8 +12,8 @@
 
 #include "gate/documents/aliases.hpp"
 #include "gate/documents/list.hpp"
+#include "gate/documents/measured.hpp"
 #include "gate/documents/results.hpp"
-#include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
 

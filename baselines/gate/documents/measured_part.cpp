@@ -5,7 +5,6 @@
 
 #include "gate/base/shown_text.hpp"
 #include "gate/documents/kernel_table.hpp"
-#include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
 namespace {

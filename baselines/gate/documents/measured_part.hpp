@@ -16,8 +16,8 @@
 #include "gate/documents/beside.hpp"
 #include "gate/documents/list.hpp"
 #include "gate/documents/meaning.hpp"
+#include "gate/documents/measured.hpp"
 #include "gate/documents/results.hpp"
-#include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
 
@@ -78,9 +78,6 @@ struct Part {
   // measures what can be accepted.
   std::string accept_command(const std::string& more = "") const;
 };
-
-// The most processes of a case, unless more are requested.
-inline constexpr std::int64_t most_unasked_processes = 16;
 
 inline constexpr const char* case_variant =
     "case";  // the variant of metrics of the case as a whole

@@ -215,8 +215,7 @@ void check_place(const fs::path& file, const Results& results) {
                      results.env.device_class, "', and its folder says '", folder, "'"));
   const std::string& device = results.env.device_name;
   if (device_kind(device) != "cuda-dry") return;
-  std::string device_class = device;
-  std::ranges::replace(device_class, ':', '-');
+  const std::string device_class = device_file_name(device);
   if (results.env.device_class != device_class)
     throw Error(Fault::bad_input, text(file.string(), ": holds results of the device '", device,
                                        "', whose device class is '", device_class, "', and not '",

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of verdicts and their order, and the subject of a verdict: one metric as it was
-// measured.
+// The names of verdicts and their order.
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
-
-#include "gate/base/numbers.hpp"
 
 namespace holdfast::gate {
 
@@ -48,14 +44,5 @@ std::size_t severity(const std::string& verdict);  // 0 for the worst
 
 // The key of a row's evidence for what the confirmation found.
 inline constexpr const char* confirmation_evidence = "A/B";
-
-// What was measured of one metric.
-struct Measured {
-  Value value;
-  std::optional<double> mad_between = {};
-  std::size_t processes = 1;
-  std::vector<double> values = {};    // of a time or ratio, one per process
-  std::vector<double> readings = {};  // of a bound, one per process, where they differ
-};
 
 }  // namespace holdfast::gate

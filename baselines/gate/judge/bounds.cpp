@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gate/base/numbers.hpp"
+#include "gate/documents/measured.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/metric_context.hpp"
 #include "gate/judge/row_sentence.hpp"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "gate/base/numbers.hpp"
+#include "gate/documents/measured.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/screening.hpp"
 

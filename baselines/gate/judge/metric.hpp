@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/documents/measured.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/policy.hpp"
 #include "gate/documents/verdict.hpp"

@@ -2,6 +2,7 @@
 // What the steps that judge one metric share; for judge/ alone.
 #pragma once
 
+#include "gate/documents/measured.hpp"
 #include "gate/judge/metric.hpp"
 
 namespace holdfast::gate {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "gate/base/numbers.hpp"
+#include "gate/documents/measured.hpp"
 #include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {

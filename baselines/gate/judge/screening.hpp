@@ -7,13 +7,11 @@
 #include <string>
 
 #include "gate/documents/baseline.hpp"
+#include "gate/documents/measured.hpp"
 #include "gate/documents/policy.hpp"
 #include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
-
-// The fewest processes that decide a ratio or a time.
-inline constexpr std::size_t enough_processes = 5;
 
 struct Judgement {
   std::string verdict = verdict::pass;

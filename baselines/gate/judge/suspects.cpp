@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "gate/base/numbers.hpp"
+#include "gate/documents/measured.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/screening.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "base/id_filter.hpp"
 #include "gate/base/numbers.hpp"
+#include "gate/documents/measured.hpp"
 #include "gate/measure/schedule.hpp"
 
 namespace holdfast::gate {
@@ -106,12 +107,11 @@ std::set<std::string> common_names(std::string_view what, const std::vector<cons
 // round are compared as a pair.
 std::vector<bool> left_out_of_pairs(const CaseRecords& records, const CaseRecords& beside,
                                     double usual_handover) {
-  constexpr int enough = 5;
   std::vector<bool> own = left_out(records, usual_handover);
   if (records.size() != beside.size()) return own;
   std::vector<bool> either = left_out(beside, usual_handover);
   for (std::size_t i = 0; i < own.size(); ++i) either[i] = either[i] || own[i];
-  return std::ranges::count(either, false) >= enough ? either : own;
+  return std::ranges::count(either, false) >= enough_processes ? either : own;
 }
 
 // Whether a process's clocked values of the case are left out. If all would be, they are kept as

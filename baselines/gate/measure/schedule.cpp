@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/measure/schedule.hpp"
+#include "gate/documents/measured.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +13,6 @@ namespace holdfast::gate {
 namespace {
 
 constexpr double disturbed_share = 0.02;  // of the time of the samples
-constexpr int enough = 5;                 // processes, to decide anything
 
 // Student's distribution, 97.5 %, by degrees of freedom from one on.
 constexpr std::array quantiles = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
@@ -106,7 +106,7 @@ std::vector<bool> left_out(const CaseRecords& records, double usual_handover) {
   };
   auto disturbed = those([](const Bend& bend) { return bend.disturbed; });
   for (const auto& out : {those(&Bend::any), those(&Bend::but_for_sharing)})
-    if (std::ranges::count(out, false) >= enough) return out;
+    if (std::ranges::count(out, false) >= enough_processes) return out;
   return disturbed;
 }
 

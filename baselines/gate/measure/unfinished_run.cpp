@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/measure/unfinished_run.hpp"
 
-#include <algorithm>
-
 #include "base/files.hpp"
+#include "base/names.hpp"
 #include "gate/base/error.hpp"
 #include "gate/base/json.hpp"
 #include "gate/base/written_file.hpp"
@@ -15,18 +14,13 @@ namespace fs = std::filesystem;
 
 constexpr const char* question = "what";
 
-std::string name_of(const std::string& suite, std::string device) {
-  std::replace(device.begin(), device.end(), ':', '-');
-  return suite + "." + device;
-}
-
 }  // namespace
 
 UnfinishedRun::UnfinishedRun(const fs::path& out, const std::string& suite,
                              const std::string& device, bool resume, const std::string& what)
     : out_(out),
-      folder_(out / ".unfinished" / name_of(suite, device)),
-      name_(name_of(suite, device)) {
+      name_(suite + "." + device_file_name(device)),
+      folder_(out / ".unfinished" / name_) {
   const bool same =
       resume && fs::exists(folder_ / question) && read_file(folder_ / question) == what;
   if (same) return;

@@ -30,8 +30,9 @@ class UnfinishedRun {
  private:
   std::filesystem::path made_file() const;
 
-  std::filesystem::path out_, folder_;
+  std::filesystem::path out_;
   std::string name_;
+  std::filesystem::path folder_;
   bool finished_ = false;
 };
 

@@ -7,7 +7,9 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/text.hpp"
 #include "runtime/backend/host_limits.hpp"
+#include "runtime/base/log.hpp"
 
 // OpenBLAS exports these, without a declaration in its headers.
 extern "C" {
@@ -18,15 +20,25 @@ void gotoblas_dynamic_quit();
 namespace holdfast {
 namespace {
 
-constexpr const char* chosen_kernels = "OPENBLAS_CORETYPE";
+constexpr const char* coretype = "OPENBLAS_CORETYPE";
 
-void choose() {
-  if (std::getenv(chosen_kernels) || openblas_get_corename() != std::string_view("Prescott"))
-    return;
-  ::setenv(chosen_kernels, host_limits().isa == "x86-64-v4" ? "SkylakeX" : "Haswell", 1);
+// Empty: by the processor.
+void load_kernels(const char* core) {
+  ::setenv(coretype, core, 1);
   gotoblas_dynamic_quit();
   gotoblas_dynamic_init();
-  ::unsetenv(chosen_kernels);
+  ::unsetenv(coretype);
+}
+
+void choose() {
+  const char* const asked = std::getenv(coretype);
+  if (asked && *asked) {
+    log(LogLevel::warn,
+        text(coretype, "=", asked, " is ignored: the processor chooses the BLAS kernels"));
+    load_kernels("");
+  }
+  if (openblas_get_corename() == std::string_view("Prescott"))
+    load_kernels(host_limits().isa == "x86-64-v4" ? "SkylakeX" : "Haswell");
 }
 
 }  // namespace

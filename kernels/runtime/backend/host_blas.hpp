@@ -4,10 +4,10 @@
 
 namespace holdfast {
 
-// OpenBLAS chooses its kernels by the processor's model, and takes SSE code ("Prescott") for models
-// newer than itself: a matrix product then takes six times as long. This chooses the kernels of the
-// instruction set instead, once per process, unless OPENBLAS_CORETYPE is set. Call it before any
-// product.
+// Chooses the kernels of OpenBLAS by the processor, once per process. OpenBLAS takes SSE code
+// ("Prescott") for models newer than itself, and a matrix product then takes up to five times as
+// long: such a processor has the kernels of its instruction set. OPENBLAS_CORETYPE is ignored, with
+// a warning: references that ran other kernels would not compare. Call it before any product.
 void choose_blas_kernels();
 
 }  // namespace holdfast

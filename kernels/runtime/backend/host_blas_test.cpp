@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "runtime/backend/backend.hpp"
 
@@ -13,11 +14,22 @@ namespace {
 
 // Every supported processor has AVX2, for which OpenBLAS has kernels.
 TEST(BlasKernels, AreNotThoseOfSseOnAProcessorThatTheLibraryDoesNotKnow) {
-  if (std::getenv("OPENBLAS_CORETYPE")) GTEST_SKIP() << "somebody chose the kernels";
   (void)open_backend("host");
   EXPECT_STRNE(openblas_get_corename(), "Prescott");
   const double ones[] = {1, 1, 1};
   EXPECT_EQ(cblas_ddot(3, ones, 1, ones, 1), 3);
+}
+
+TEST(BlasKernels, AreNotChosenByTheEnvironmentOfARun) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process of its own, which reads it at start
+  ::setenv("OPENBLAS_CORETYPE", "Prescott", 1);
+  EXPECT_EXIT(
+      {
+        (void)open_backend("host");
+        std::_Exit(openblas_get_corename() == std::string_view("Prescott"));
+      },
+      testing::ExitedWithCode(0), "OPENBLAS_CORETYPE=Prescott is ignored");
+  ::unsetenv("OPENBLAS_CORETYPE");
 }
 
 }  // namespace

@@ -126,8 +126,7 @@ Command check_command() {
            {"baseline-ref", "REF", "judge against the baselines at the merge base with REF"},
            {"require-baseline", "",
             "exit 3 also where nothing decides: no baseline of the class or processor, a "
-            "measurement "
-            "that is invalid, or an environment that moved"},
+            "measurement that is invalid, or an environment that moved"},
            {"undecided", "fail|warn", "whether the undecidable fails (exit 4; default) or warns"},
            {"store", "DIR", "the history, whose last runs show whether an improvement lasts"},
            {"again", "DIR",

@@ -8,6 +8,7 @@
 #include "gate/commands/run/run_suite.hpp"
 #include "gate/documents/beside.hpp"
 #include "gate/documents/build_folder.hpp"
+#include "gate/documents/measured.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/results_root.hpp"
 #include "gate/measure/instruction_counts.hpp"
@@ -17,8 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t timed_processes = 5;       // where something is executed
-constexpr std::int64_t most_timed_processes = 8;  // of a ratio that five do not decide
+constexpr std::int64_t most_timed_processes = 8;  // of a ratio that enough_processes do not decide
 static_assert(2 * most_timed_processes == most_unasked_processes);
 constexpr std::int64_t counted_processes = 2;  // where nothing is timed
 constexpr std::int64_t timed_budget_seconds = 45, bent_budget_seconds = 120;
@@ -35,7 +35,7 @@ std::int64_t at_least_one(const Options& options, std::string_view name, std::in
 void plan_processes(const Options& options, Plan& plan) {
   const bool dry = device_kind(plan.device) == "cuda-dry";
   const std::int64_t processes =
-      at_least_one(options, "processes", dry ? dry_processes : timed_processes);
+      at_least_one(options, "processes", dry ? dry_processes : enough_processes);
   // Who asks for a number of processes has as many of each case.
   const bool asked = dry || options.has("processes");
   plan.effort = {.fewest = processes,

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/machine.hpp"
+#include "base/names.hpp"
 #include "base/sha256.hpp"
 #include "base/time.hpp"
 #include "gate/base/printing.hpp"
@@ -46,9 +47,7 @@ constexpr const char* interrupted_before =
 
 // The environment if no process came far enough to report it.
 Environment assumed_environment(const std::string& device) {
-  std::string device_class = device == "host" ? host_class() : device;
-  std::replace(device_class.begin(), device_class.end(), ':', '-');
-  return {.device_class = device_class,
+  return {.device_class = device == "host" ? host_class() : device_file_name(device),
           .device_name = device,
           .processor = processor().id,
           .fingerprint = "unknown"};
