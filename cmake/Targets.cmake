@@ -76,7 +76,7 @@ function(holdfast_add_targets)
     USES_TERMINAL
     VERBATIM)
 
-  # Writes the gate's verdicts on unchanged code into baselines/README.md: hours, on an otherwise quiet machine.
+  # Writes the gate's verdicts on unchanged code into baselines/measured.md: hours, on an otherwise quiet machine.
   add_custom_target(
     unchanged-runs
     COMMAND ${HOLDFAST_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/unchanged_runs.py ${PROJECT_BINARY_DIR} $$HOLDFAST_UNCHANGED

@@ -15,8 +15,8 @@ cmake_path(GET holdfast_llvm_openmp PARENT_PATH holdfast_llvm)
 find_library(HOLDFAST_ARCHER archer HINTS ${holdfast_llvm} REQUIRED)
 add_link_options(-Wl,--no-as-needed ${HOLDFAST_LLVM_OPENMP} -Wl,--as-needed)
 
-# FFTW and OpenBLAS are not compiled with it, and their memory accesses are ignored. At every region LLVM's OpenMP gives each
-# thread of a team the floating-point mode of the first, while GCC's leaves a thread its own, as FlushTeamToZero needs; and it
+# FFTW and OpenBLAS are not compiled for ThreadSanitizer, which ignores their memory accesses. At every region LLVM's OpenMP
+# gives each thread of a team the floating-point mode of the first, while GCC's leaves a thread its own, as FlushTeamToZero needs; and it
 # counts the CPUs only once, so the test of a later count is left out. So is the test of denormal numbers: small cases of the
 # plain decoder meet some in its second thread, but none with GCC's OpenMP. So is the test whose child, forked from a process
 # with threads, starts threads: ThreadSanitizer cannot follow it.

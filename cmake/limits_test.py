@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of the tests that this build registers for its suites: a limit within a test ends before that of the test."""
+"""In each test that this build registers for a suite, the `--timeout` of a case is less than the TIMEOUT of the test."""
 
 import os
 import re

@@ -77,7 +77,7 @@ def on_gpu(given: dict[str, str], visible: str | None) -> subprocess.CompletedPr
 
 
 def driver_of_two_gpus(folder: Path, cuda: int = 13000) -> Path:
-    """What `holdfast doctor` asks of NVIDIA's, as a library of its name."""
+    """A folder with a libcuda.so.1 that answers what `holdfast doctor` asks the NVIDIA driver."""
     cache = (BUILD / "CMakeCache.txt").read_text("utf-8")
     compiler = next(line.partition("=")[2] for line in cache.splitlines() if line.startswith("CMAKE_CXX_COMPILER:"))
     (folder / "driver.cpp").write_text(DRIVER, "utf-8")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `planted_code.py` plants is there to be planted; it is built at night."""
+"""Each line that planted_code.py replaces is in its file exactly once; the nightly run builds the plants."""
 
 from pathlib import Path
 

@@ -5,7 +5,7 @@ with a base finds on a machine without accepted times.
 In a copy of the tree at BUILD/slowdowns, configured as BUILD is, two suites are built: the base. Each plant below edits one
 place, is built, and goes through what `cmake --workflow --preset compare` does of four cases: `holdfast run --beside=BASE`, then
 `holdfast check --confirm=BASE`. So does the base beside itself, while other processes compute. What came of it stands in a table
-of baselines/README.md, each slowdown with the interval of the lock-step comparison. What was measured of this content is kept in
+of baselines/measured.md, each slowdown with the interval of the lock-step comparison. What was measured of this content is kept in
 BUILD/slowdowns.jsonl, so that a run that was stopped goes on; --again forgets it. Ends in 1 where a slowdown of 5 % or more was
 not found, where more than one of twenty unchanged builds ended in 1, or where more than five in 4.
 
@@ -197,7 +197,7 @@ def main() -> None:
     parser.add_argument("build", type=Path)
     parser.add_argument("--only", default="", help="plants whose description this regular expression finds; default: all")
     parser.add_argument("--unchanged", type=int, default=20, help="comparisons of the base with itself")
-    parser.add_argument("--readme", type=Path, default=ROOT / "baselines/README.md")
+    parser.add_argument("--page", type=Path, default=ROOT / "baselines/measured.md")
     parser.add_argument("--again", action="store_true", help="forgets what was measured before")
     given = parser.parse_args()
     if not (given.build / "CMakeCache.txt").is_file():
@@ -206,7 +206,7 @@ def main() -> None:
         plants = [plant for plant in PLANTS if re.search(given.only, plant.what)]
     except re.error as error:
         parser.error(f"--only={given.only} is no regular expression: {error}")
-    place_of_table(given.readme, NAME)  # before an hour of measuring
+    place_of_table(given.page, NAME)  # before an hour of measuring
     house = prepare(ROOT, given.build.resolve())
     if given.again:
         (given.build / "slowdowns.jsonl").unlink(missing_ok=True)
@@ -216,7 +216,7 @@ def main() -> None:
     finally:
         found = [one for one in journal.rows if one.what]
         unchanged = [one for one in journal.rows if not one.what]
-        write_rows(given.readme, found, unchanged, journal.content)
+        write_rows(given.page, found, unchanged, journal.content)
     missed = [one.what for one in found if one.estimate >= GOES_TO_FIND and not (one.exit == 1 and one.named)]
     alarms, open_ones = (sum(one.exit == code for one in unchanged) for code in (1, 4))
     print(f"{len(found)} slowdowns, {len(missed)} of {GOES_TO_FIND} % or more not found: {'; '.join(missed) or 'none'}; of "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `slowdowns.py` plants is there to be planted, and what it measured is told as it was."""
+"""Each line that slowdowns.py replaces is in its file exactly once, and its tables show what it measured."""
 
 import subprocess
 import sys

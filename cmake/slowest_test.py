@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of a build that is written down here."""
+"""Tests slowest.py on the log files of a build, which the tests write."""
 
 import subprocess
 import sys

@@ -4,7 +4,7 @@ verdicts on unchanged code.
 
 Each suite is measured and accepted once on the quiet machine, then measured and judged repeatedly under load: on host beside
 processes that only compute, on cuda-dry also beside other runs, which on host would take turns. The exit codes go into a table of
-baselines/README.md, where rows that are not measured now stay. Results for this build are kept in BUILD/unchanged, so that an
+baselines/measured.md, where rows that are not measured now stay. Results for this build are kept in BUILD/unchanged, so that an
 interrupted run continues; --again forgets them.
 
   python3 cmake/unchanged_runs.py build/release                                    the whole table: hours on two cores
@@ -292,7 +292,7 @@ def main() -> None:
     parser.add_argument("--suites", help="of the build, by comma; default: all")
     parser.add_argument("--cases", choices=["gate", "few"], help="the gate tier, or smoke and four of gate; default: as in the table")
     parser.add_argument("--out", type=Path, help="default: BUILD/unchanged")
-    parser.add_argument("--readme", type=Path, default=ROOT / "baselines/README.md")
+    parser.add_argument("--page", type=Path, default=ROOT / "baselines/measured.md")
     parser.add_argument("--again", action="store_true", help="forgets what was measured before")
     given = parser.parse_args()
     if given.runs is not None and given.runs < 1:
@@ -312,12 +312,12 @@ def main() -> None:
     for suite in suites:
         if suite not in house.suites():
             fail(f"--suites: this build has no suite '{suite}'; it has {', '.join(house.suites())}")
-    place_of_table(given.readme, NAME)  # before hours of measuring
+    place_of_table(given.page, NAME)  # before hours of measuring
     done = house.journal.rows
     try:
         carry_out(house, plans, suites)
     finally:
-        write_rows(given.readme, done, house.journal.content)
+        write_rows(given.page, done, house.journal.content)
     bad = sum(run.exit in (1, 2, 3) for run in done)
     quiet = [run for run in done if run.load == 0]
     # Warnings fail no change, and other work on the same cores is not load 0.

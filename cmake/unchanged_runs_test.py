@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""With a `holdfast` that ends as a file says, and notes what it was asked."""
+"""Tests unchanged_runs.py with a stand-in for `holdfast`: files set its exit status, and it records its arguments."""
 
 import json
 import shutil
@@ -52,7 +52,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def make(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, SCRIPT, place / "build", f"--readme={place / 'README.md'}", *options]
+    command = [sys.executable, SCRIPT, place / "build", f"--page={place / 'README.md'}", *options]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is installed is what was looked at: each wheel by its version and hash, and by nothing that lies about."""
+"""Each wheel is pinned by version and hash, no other list of wheels exists, and pip refuses another hash."""
 
 import re
 import subprocess
@@ -26,7 +26,7 @@ def test_there_is_no_list_but_these() -> None:
 
 
 def test_a_wheel_of_another_hash_is_refused(tmp_path: Path) -> None:
-    """By the very options that bootstrap.sh gives pip; nothing is downloaded."""
+    """With the options that bootstrap.sh gives pip; nothing is downloaded."""
     words = (ROOT / "cmake/bootstrap.sh").read_text("utf-8")
     install = re.search(r"-I -m (pip install [^\n]*) \\\n", words)
     assert install, "bootstrap.sh no longer installs wheels as this test reads it"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of packages of this system, as pack.cmake asks."""
+"""Tests notices.cmake, which pack.cmake includes, on Debian packages that are installed here."""
 
 import re
 import subprocess

@@ -31,7 +31,7 @@ def pull(number: int, head: str, ref: str = "faster", sha: str = "a" * 40) -> di
 
 
 class GitHub(ThreadingHTTPServer):
-    """What is on it, and what was asked of it."""
+    """A stand-in for the API of GitHub: what it holds, and the requests that it received."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Answer)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Judges results of this tree with the `holdfast` of the merge base, which the change cannot have weakened:
 #   cmake/ci/judge_by_base.sh origin/main [BUILD]
-# If it cannot read this tree's policy or baselines, the merge base's own judge. If it does not know the format of this
-# tree's results, it says so and leaves the verdict to this tree's `holdfast`.
+# If it cannot read this tree's policy or baselines, it judges by those of the merge base. If it does not know the format of
+# this tree's results, it says so and leaves the verdict to this tree's `holdfast`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 unset GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE # in a git hook, those of the caller

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures and judges suites of a build, as every night:
+# Measures and judges suites of a build, as the nightly workflow does:
 #   cmake/ci/measure.sh TIER RESULTS [SUITE...]       (by default all suites of the build, on the devices that they have cases for)
 # BUILD is the build (default: build/release), DEVICES what to measure on (default: host cuda-dry:sm_90). The exit code is
 # the gate's; what could not be measured fails as well, after all the others have been measured and judged.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares suites of a build with themselves, as every night, and stores the outcome beside their results of the host:
+# Compares suites of a build with themselves, as the nightly workflow does; the outcome lies beside their host results:
 #   cmake/ci/selftest.sh RESULTS [SUITE...]       (by default all suites with results of the host)
 # BUILD is the build (default: build/release), TIER the cases (default: smoke), TRIALS the decisions of a suite (default: 20)
 # and BUDGET the seconds of each (default: 15). The outcome is RESULTS/<device class>/<suite>.selftest.json, which enters

@@ -55,7 +55,7 @@ Work work_of(Unit unit, const Options& o) {
   const Shape& s = o.shape;
   const double n = double(s.tokens()), d = s.width, da = s.query_width(), dk = s.key_width();
   const double value = stored_bytes(o.precision);
-  const double exact = std::max(value, 4.);  // the type of an update's numbers
+  const double exact = std::max(value, 4.);  // bytes per number of an update
   const double parameters = double(parameter_count(s)), head = d * s.vocabulary;
   const double layer = double(matrix_count(s)) / s.layers, pairs = 4 * da * pairs_in(o);
   const double attention_bytes = n * (2 * da + 2 * dk) * value;

@@ -14,7 +14,7 @@ enum class Pattern {
   costs,       // F at `count` sets of parameters, one by one; optimized: 8 per reading
   chunks,      // the model in `count` chunks, each cut from a whole one; optimized: only the chunk
   round_trip,  // x -= (x - m) / 100, `count` times, copied there and back each; optimized: once
-  turns,       // the same, copied once, and on a device compiled for `count`; optimized: not
+  turns,       // the same, copied once; on a device compiled for `count`, optimized: for any
 };
 inline constexpr double relaxation = 0.01;
 

@@ -30,9 +30,9 @@ struct StreamOptions {
   std::optional<BatchOrder> order = {};  // empty: flat on a host, rows on a device
   int slots = stream_slots;              // of a stream without fault checks, on a device
   // Called for each batch of a pass, in their order, once it is done, if faults are not checked. On
-  // a device nothing waits for a batch: it is reported when a later one is sent.
+  // a device nothing waits for a batch: it is reported when a later one is sent or the result read.
   std::function<void(int pass, int batch)> told = {};
-  // Bytes of the device that the stream may hold; its batches shrink until it does.
+  // Bytes of the device that the stream may hold; its batches shrink until it fits.
   std::optional<std::int64_t> budget_bytes = {};
   StreamSettings settings = {};
   // The folder of checkpoints, and whether to begin with the newest; empty: there are none.

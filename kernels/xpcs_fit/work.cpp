@@ -64,8 +64,8 @@ std::int64_t pass_blocks(const Backend& backend, const Size& size, int groups) {
   return std::clamp<std::int64_t>((size.plane() + pair_threads - 1) / pair_threads, 1, most);
 }
 
-// The pairs held by each thread of host_optimized.cpp: three vectors for each of those in a block
-// of 32 rows.
+// The pairs held by the threads of host_optimized.cpp: per thread a block of a 32nd of the rows,
+// three vectors for each vector of its pairs.
 std::int64_t pair_bytes(const Size& size, const Options& options) {
   const std::int64_t vector = host_limits().isa == "x86-64-v4" ? 64 : 32,
                      lanes = vector / (options.precision == Precision::f32 ? 4 : 8);

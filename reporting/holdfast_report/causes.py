@@ -49,7 +49,7 @@ def told(rows: Iterable[Row]) -> list[str]:
 
 
 def by_metric(rows: Iterable[Row]) -> list[Row]:
-    """The first row of each metric: blocking rows first, resources before others."""
+    """The first row of each variant and metric: blocking rows first, resources before others."""
     first: dict[tuple[str, str], Row] = {}
     for row in sorted(rows, key=lambda row: not row.blocking):
         first.setdefault((row.variant, row.metric), row)

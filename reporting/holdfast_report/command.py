@@ -35,7 +35,7 @@ exit: 0 the page is written; 2 bad input, which one sentence explains
 
 class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise Problem(f"{message}; see python3 -m holdfast_report --help")
+        raise Problem(f"{message}; see {self.prog} --help")
 
     def print_help(self, file: object = None) -> None:
         say(self.format_help(), end="")
@@ -182,7 +182,7 @@ def trends_or_reason(
     if store is None:
         return [], "no store was named; add --store=DIR"
     if not store.exists():
-        print(f"holdfast_report: warning: there is no folder --store={store}; no trends are drawn", file=sys.stderr)
+        tell(f"warning: there is no folder --store={store}; no trends are drawn")
     if is_empty(store):
         return (
             [],
@@ -266,8 +266,13 @@ def say(said: str, end: str = "\n") -> None:
 def main(arguments: list[str]) -> int:
     try:
         refuse_unreadable(arguments)
-        draw = DRAW.get(arguments[0]) if arguments else None
-        say(draw(arguments[1:]) if draw else draw_page(arguments))
+        named = bool(arguments) and not arguments[0].startswith("-")
+        if named and arguments[0] not in DRAW:
+            raise Problem(
+                f"'{arguments[0]}' is no command; the commands are {' and '.join(DRAW)}, and "
+                "without one --results is drawn as a page"
+            )
+        say(DRAW[arguments[0]](arguments[1:]) if named else draw_page(arguments))
         return 0
     except Problem as problem:
         tell(str(problem))

@@ -45,7 +45,7 @@ def compilations(profiles: Sequence[Profile]) -> list[Compilation]:
 
 
 def marks(one: Compile) -> str:
-    """In words, because a colour alone tells nothing."""
+    """The marks of a compilation in words, because a colour alone tells nothing."""
     said = [word for word, on in (("STEADY", one.steady), ("cached", one.from_cache)) if on]
     return ", ".join(said)
 

@@ -51,7 +51,7 @@ def places(found: Sequence[Detected]) -> list[Place]:
 
 
 def symptoms(found: Sequence[Detected]) -> list[Symptom]:
-    """In the gate's order, which is the worst first."""
+    """Groups the findings, in the order of the gate: the worst first."""
     groups: dict[tuple[str, str, str | None], list[Detected]] = {}
     for one in found:
         groups.setdefault((one.detector, one.fix, one.expected), []).append(one)

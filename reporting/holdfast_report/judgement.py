@@ -41,7 +41,7 @@ MEANINGS = {
     4: "undecided",
     77: "no such device",
 }
-# Of what blocks with exit 1, the worst first.
+# What exit 1 means by the verdict of the blocking rows, the worst first.
 BLOCKING = {
     "WRONG": "a wrong result",
     "SUSPECT-FAST": "an impossible speed",
@@ -61,7 +61,7 @@ def outcome(verdict: Verdict) -> str:
 
 
 def meaning_of_failure(verdict: Verdict) -> str:
-    """By the worst of what blocks."""
+    """The meaning of exit 1, by the worst verdict of the blocking rows."""
     blocking = {row.verdict for row in verdict.rows if row.blocking}
     loosens = any(change.blocking for change in verdict.changes)
     otherwise = "a loosening without a reason" if loosens else "a blocking regression"

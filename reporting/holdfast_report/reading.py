@@ -60,7 +60,7 @@ def named(code: int) -> str:
 
 
 def seen(data: Any) -> Any:
-    """With each unseen letter as \\x1b or \\u202e, as `holdfast` shows it."""
+    """The data with each invisible character escaped, such as \\x1b or \\u202e, as `holdfast` does."""
     if isinstance(data, str):
         return UNSEEN_LETTER.sub(lambda found: named(ord(found.group())), data)
     if isinstance(data, list):

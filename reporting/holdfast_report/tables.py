@@ -149,7 +149,7 @@ def floors(part: Part) -> list[Bar]:
 
 
 def ceiling_name(key: str) -> str:
-    """Without its unit, which its value has: f64_flop_per_s -> f64, launch_s -> launch."""
+    """The key without its unit, which the value shows: f64_flop_per_s -> f64, launch_s -> launch."""
     bare = key.removesuffix("_per_s").removesuffix("_s")
     return bare.removesuffix("_bytes").removesuffix("_flop").replace("_", " ")
 

@@ -120,6 +120,20 @@ def test_a_missing_option_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--results" in refusal(["--out=somewhere"], capsys)
 
 
+@pytest.mark.parametrize("command", ["site", "trends"])
+def test_what_a_command_lacks_is_told_with_the_help_of_that_command(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refusal([command], capsys)
+    assert said.endswith(f"--store, --out; see python3 -m holdfast_report {command} --help\n")
+
+
+def test_an_unknown_command_is_told_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "'trend' is no command; the commands are trends and site" in refusal(
+        ["trend", "--store=history", "--out=plots"], capsys
+    )
+
+
 def test_an_unknown_option_is_told(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:

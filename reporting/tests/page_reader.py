@@ -18,7 +18,7 @@ def cell_text(cell: Any, texts: list[str]) -> str:
 
 
 def unfolded(page: str) -> str:
-    """With the pieces and tables that a reader would open in their places."""
+    """The page with each folded piece and table in its place."""
     block = re.search(r'<script type="application/json.deflate" id="folded">(.*?)</script>', page)
     if block is None:
         return page

@@ -92,7 +92,7 @@ def subject(number: int) -> str:
 
 
 def cases_of(suite: str, cases: int) -> list[str]:
-    """As many as asked for, of the sizes 48, 4096 and their neighbours."""
+    """The names of `cases` cases: the two families of the suite at multiples of 48 or 4096."""
     first = 48 if suite == "cubed_sphere_swe" else 4096
     names = SUITES[suite]
     return [f"{suite}/{names[at % len(names)].format(first * (1 + at // 2))}" for at in range(cases)]
@@ -155,7 +155,7 @@ def fingerprint(run: Measured) -> str:
 
 
 def old_lines(run: Measured) -> Iterator[dict[str, Any]]:
-    """As holdfast-history/1."""
+    """The lines of a run in the old schema, holdfast-history/1."""
     for key, value in sorted(run.values.items()):
         case, variant, metric = key
         yield {

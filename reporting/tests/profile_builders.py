@@ -82,7 +82,7 @@ def nothing_moved() -> Any:
 
 
 def profile(device_class: str, case: str, variant: str, **changes: Any) -> dict[str, Any]:
-    """Of a dry device, unless `changes` say more."""
+    """A profile of a dry device, except where `changes` differ."""
     ops = [op("stage<double>", 40, None, 1.0), op("project<double>", 10, None, 1.0, registers=26)]
     return {
         "schema": "holdfast-profile/1", "suite": "cubed_sphere_swe", "case": case,
@@ -115,7 +115,7 @@ def host(case: str = STEP, variant: str = "optimized", **changes: Any) -> dict[s
 
 
 def gpu(case: str = STEP, variant: str = "optimized", **changes: Any) -> dict[str, Any]:
-    """With everything that a profile can hold: gaps, copies, windows, counters, a late program."""
+    """A profile with all that one can hold: gaps, copies, windows, counters, a late compilation."""
     idle = {"busy_fraction": 0.69, "idle_fraction": 0.31, "max_gap_s": 2.0e-5}
     between = {"max_gap_between": ["stage<double>", "project<double>"]}
     base = {

@@ -197,7 +197,7 @@ def test_what_was_timed_is_ranked_before_what_was_counted(workplace: Workplace) 
 
 
 def test_all_that_is_folded_away_is_there(workplace: Workplace) -> None:
-    """Of each kind as many as are shown at once, and two more."""
+    """Each kind has two more items than the page shows unfolded."""
     for number in range(sections.OPEN_TIMELINES + 2):
         family = f"cubed_sphere_swe/family_{number}/n:48/f64"
         profile_builders.put(workplace, profile_builders.gpu(family))

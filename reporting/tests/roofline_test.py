@@ -158,7 +158,7 @@ CLOSE = {
 
 
 def outlines(axes: Axes) -> dict[str, Path]:
-    """Of each label, on the figure: what its letters cover, turned as they are."""
+    """For each label, the rotated rectangle that its letters cover on the figure."""
     renderer = FigureCanvasAgg(axes.figure).get_renderer()
     found = {}
     for text in axes.texts:

@@ -64,7 +64,7 @@ def trend_of(runs: list[Measured], planted: Planted) -> dict[str, Any]:
 
 
 class SitePlace(Workplace):
-    """Of so many commits, of so many cases of each suite."""
+    """A place for a site of `commits` commits with `cases` cases in each suite."""
 
     def __init__(self, folder: Path, commits: int = 40, cases: int = 2) -> None:
         super().__init__(folder)

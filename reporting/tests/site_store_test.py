@@ -25,7 +25,7 @@ SEGMENT = f"""{{"schema":"holdfast-history/2","class":"{CLASS}"}}
 
 
 def read_store(store: Path, baselines: Path | None, commits: list[str] | None = None) -> Archive:
-    """By default its commits stand in the order in which they were appended."""
+    """Reads a store with its commits in the order of `commits`: by default, as they were appended."""
     gathering = gather(store, baselines)
     return gathering.archive(commits or list(gathering.numbers))
 

@@ -32,7 +32,7 @@ def part_of(path: Path) -> Path:
 
 
 def leave(workplace: Workplace, **files: str | None) -> None:
-    """As after a kill: the journal is written, and no file has taken its place."""
+    """Leaves what a kill leaves: the journal is written, and no file is yet in its place."""
     journal = {f"devices/{place}.json": content for place, content in files.items()}
     builders.put(journal_of(workplace.baselines), builders.journal(journal))
 

@@ -139,7 +139,7 @@ TEST(GptCommand, AProfileThatCannotBeSaysWhyAndWhatToDo) {
   }
 }
 
-// An infinite rate: the training stops, both measured and profiled.
+// A rate that overflows: the training stops, both measured and profiled.
 TEST(GptCommand, ALossThatIsNoNumberStopsTheTrainingWithItsStep) {
   for (const std::string& how : {std::string(), " --profile=" + fresh_folder("gpt_nan").string()}) {
     const Said said =

@@ -54,7 +54,7 @@ struct Range {
 // rate and a little decay, Adam by less if a gradient is no larger than its epsilon, as in a head
 // with many tokens; Newton-Schulz leaves most singular values at 0.68 to 1.13, smaller ones less,
 // and a gradient has at most as many as tokens. Of E only rows of seen tokens move, at least one,
-// and too long rows are also shortened.
+// and rows that are too long are also shortened.
 Range first_step(Unit unit, const Options& options, const Tensor& tensor) {
   const Shape& s = options.shape;
   if (tensor.role == Role::matrix && options.optimizer != Optimizer::adamw)
@@ -81,7 +81,7 @@ std::optional<std::string> moved_wrongly(const Options& options, const Tensor& t
   if (!std::isfinite(moved)) return text(tensor.name, " holds what is no number");
   if (!is_resolved(step, before, tensor.size())) return std::nullopt;
   if (moved == 0) return text(tensor.name, " has not moved");
-  // Too long rows of E are shortened as much as necessary.
+  // Rows of E that are too long are shortened as much as necessary.
   if (tensor.role == Role::embedding || moved <= most_of_a_step * steps * step) return std::nullopt;
   return text(tensor.name, " moved by ", moved, " in ", steps, " steps, of which each may be ",
               most_of_a_step * step);

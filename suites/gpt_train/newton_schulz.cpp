@@ -60,8 +60,8 @@ Oracle known(const Row& row) {
     known.distance = known.between;
     return known;
   }
-  // Five steps leave no singular value above 1.14, and so no norm above 1.14 times the root of
-  // their count.
+  // Five steps bring singular values of 0.01 to 1 to 0.68 .. 1.14, the few smaller ones below 1.21:
+  // the norm over the root of their count, their root mean square, stays below 1.14.
   known.name = "plain loops in f64 at a sixteenth of the sides, and norms";
   known.expected = [](int) { return Values{}; };
   known.distance = [=](const Values& found, const Values&) {

@@ -179,7 +179,7 @@ double off_like_tiny(const Row& row, Backend& backend, Variant variant) {
 
 // Makes an oracle know shapes that only devices have: the published values of the first step; for
 // their parts, that they are finite, and the same parts of tiny; for both, how far a step moves
-// each tensor. Compared with the reference in full.
+// each tensor. Beside a reference, results are compared with it in full.
 void know_large(const Row& row, Oracle& known) {
   const golden::Large* const large = published_large(row);
   const Problem problem = {unit_of(row), row.options};

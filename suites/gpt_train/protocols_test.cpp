@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the protocols read, compared with the formulas in their metrics' names.
+// What the protocols read, compared with the formulas that their metrics are named after.
 #include <gtest/gtest.h>
 
 #include "gpt_train/problem/tensors.hpp"

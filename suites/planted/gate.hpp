@@ -72,7 +72,7 @@ class Gate {
     return run("env " + environment + " " HOLDFAST_BINARY " run " + suite_ +
                " --device=" + device_ + " --out=" + (folder_ / results).string() + ' ' + more);
   }
-  // `lists`: the folder of lists if the suite has no build of its own: beside the gate.
+  // `lists`: the folder of the suite's list of cases; empty: the folder of the gate's binary.
   Said accept(const std::string& results, const std::filesystem::path& lists = {}) const {
     return run(HOLDFAST_BINARY " baseline accept " + (folder_ / results).string() + judged_by() +
                (lists.empty() ? "" : " --lists=" + lists.string()) + " --why='as built'");

@@ -45,8 +45,8 @@ void at_the_pace_of(const std::filesystem::path& before, const std::filesystem::
   std::ofstream(file) << part;
 }
 
-// Uses both sides' measurements, without the machine's variation from process to process: it does
-// not explain a halved speedup.
+// Uses both sides' measurements, without the machine's variation from process to process, which
+// does not explain a halved speedup.
 TEST_F(PlantedHost, AKernelSlowedUntilItsSpeedupHalvesFailsTheBuild) {
   expect_well(gate->measure("HOLDFAST_PLANT=slow", "slow"));
   calm(gate->folder() / "slow");

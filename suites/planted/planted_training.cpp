@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of gpt_train whose optimized variant is made worse as HOLDFAST_PLANT says: one more launch
 // or copy in each step, a missing graph, steps skipped once they are timed; and a separate build of
-// its host kernel in which one query of one tile sees the key behind it.
+// its host kernel in which one query of one tile sees the key after it.
 #include <string>
 #include <string_view>
 #include <utility>

@@ -119,7 +119,7 @@ def normal_equations(
 
 
 def model(parameters: tuple[float, ...], angles: Array, times: Array) -> Array:
-    """By NumPy alone, as the data are made."""
+    """The model of the correlations in NumPy, which also makes the data."""
     contrast, offset, d0, alpha, d_offset, gamma0, beta, gamma_offset, phi0 = parameters
     dt = times[1] - times[0]
     shifted = np.where(times > 0, times, dt)

@@ -118,8 +118,8 @@ def ground(xp: Any, at: Any, places: Any, density: Any, samples: int) -> Any:
 def log_likelihood(
     xp: Any, heard: Any, marks: Any, at: Any, places: Any, density: Any, samples: int
 ) -> Any:
-    """Of decoding spikes with features `heard` [m, D] at places [P], given encoding spikes with
-    features `marks` [n, D] at positions `at` [n]: [m, P]."""
+    """Log-likelihood [m, P] of decoding spikes with features `heard` [m, D] at places [P], given
+    encoding spikes with features `marks` [n, D] at positions `at` [n]."""
     of_marks = normal_density(xp, heard[:, None, :], marks[None, :, :], FEATURE_WIDTH).prod(-1)
     of_places = normal_density(xp, at[:, None], places[None, :], POSITION_WIDTH)
     joint = (of_marks @ of_places) / marks.shape[0]

@@ -72,8 +72,8 @@ def points_of(n: int, t: Array) -> Array:
 
 
 def copies(n: int, t: Array) -> tuple[Array, Array]:
-    """Of each vertex the indices of its copies, [6 (n+1)^2, 3], and their weights; points inside a
-    panel are their own only copy."""
+    """The indices of the copies of each vertex, [6 (n+1)^2, 3], and their weights; a point inside a
+    panel is its own only copy."""
     places = np.rint(points_of(n, t).reshape(-1, 3) * 2.0**36).astype(np.int64)
     _, inverse, counts = np.unique(places, axis=0, return_inverse=True, return_counts=True)
     inverse = inverse.reshape(-1)

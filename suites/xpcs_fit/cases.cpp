@@ -30,7 +30,7 @@ void add_values(Rows& rows) {
           const bool narrow = mode == Mode::laminar && precision == Precision::f32 &&
                               size == NamedSize::s && family == &families::g2;
           const bool wide = precision == Precision::f64 && size == NamedSize::s;
-          // Residuals gate at one size; only one of its modes is counted.
+          // Residuals gate at one size, in both modes; only one of these is counted.
           const bool cheaper = wide && mode == Mode::at_rest && family == &families::residual;
           rows.push_back({.family = family,
                           .size = size,
@@ -189,8 +189,7 @@ void add_streams(Rows& rows) {
                       .mode = mode,
                       .counted = size == NamedSize::t});
   rows.push_back({.family = &families::stream_resume});
-  // A batch is one frame's row of every angle, or eight of them: as many angles as there are
-  // batches.
+  // With as many angles as batches, a batch is frames / batches rows of every angle: 1 to 32.
   for (const int batches : {8, 64})
     for (const int frames : {64, 256})
       rows.push_back({.family = &families::stream_memory,

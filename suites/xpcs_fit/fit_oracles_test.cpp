@@ -159,7 +159,8 @@ struct AllowedOfAFit {
   double deviations, more, less;
 };
 
-// At size l F may be off by 2 F / n for each of two parameters, and by 31 if they took more away.
+// At size l F may be above by 2 F / n, about what two parameters take away, and below by 31 times
+// that.
 TEST_P(OfAMode, AParameterOrACostBeyondWhatIsAllowedIsWrong) {
   constexpr double of_noise = 2. / (20 * 500 * 500);
   for (const AllowedOfAFit& of : {AllowedOfAFit{NamedSize::t, Precision::f64, 1e-4, 1e-9, 1e-9},

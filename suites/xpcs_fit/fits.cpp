@@ -128,7 +128,7 @@ Row standard_of(Row row) {
   return row;
 }
 std::vector<Derived> beside_others(const Row& row) {
-  // The plain fit of size s would take a host many seconds.
+  // The plain fit of size s takes a host seconds, and would be repeated many times.
   if (is_at_once(row) && row.size == NamedSize::t)
     return over_host(row, {Variant::optimized, Variant::reference});
   if (is_at_once(row) && row.size <= NamedSize::l) return over_host(row, {Variant::optimized});

@@ -63,7 +63,7 @@ void measure_status(const Row&, Session& session) {
   log(LogLevel::info, described(status));
 }
 
-// The published benchmark covers both. No host makes a plan of the largest size in time.
+// The published benchmark is of host and device. No host makes a plan of the largest size in time.
 std::vector<Derived> spectrum_beside_host(const Row& row) {
   if (row.count > 1024) return {};
   return over_host(row, {Variant::optimized, Variant::reference});

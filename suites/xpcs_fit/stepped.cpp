@@ -8,8 +8,8 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-// Also the optimized variant's integrals over frames and partial sums, and on a host the values
-// that pairs of frames share.
+// The sites that a step rewrites: the result; in the optimized variant also integrals over frames
+// and partial sums, and on a host the values that pairs of frames share.
 template <Unit unit>
 std::vector<std::string> written_anew(const Backend& backend, Variant variant) {
   std::vector<std::string> sites = {"result"};

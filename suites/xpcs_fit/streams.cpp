@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The families of streamed fits: in batches of 512 points of the flat order to count faults, in
-// rows of about 100000 points to measure the cost of checking them. On a dry device nothing is
-// computed and so no batch fails: faults and resumed fits need a device that executes.
+// batches of whole rows, about 100000 points, to measure the cost of checking batches. On a dry
+// device nothing is computed and so no batch fails: faults and resumed fits need one that executes.
 #include "xpcs_fit/streams.hpp"
 
 #include <unistd.h>

@@ -47,7 +47,7 @@ part() {  # NAME COMMAND...
   [ "$result" -eq 0 ]
 }
 
-# Runs a program that has no time limits for its cases.
+# Runs a program that has no time limits of its own, within that of a case.
 within() {  # COMMAND...
   timeout --foreground --kill-after=5 "$case_seconds" "$@"
 }

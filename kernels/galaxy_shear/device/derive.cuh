@@ -3,8 +3,8 @@
 // derivatives of the samples and adds the threads' sums up over the block.
 #pragma once
 
-// Adds a sample of row r: its profile's square and cube, its response times the residual's
-// conjugate.
+// Adds a sample of row r, given its profile's square and cube, and `along`, its response times the
+// residual's conjugate.
 template <class T>
 __device__ inline void accumulate_sample(Moments<T>& to, T square, T cube, Complex<T> along,
                                          int r) {

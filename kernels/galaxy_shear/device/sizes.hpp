@@ -36,7 +36,7 @@ inline int split_galaxies(const Scene& scene, std::int64_t value, int batch) {
 struct SceneBlocks {
   unsigned columns = 0;  // of samples, one block each
   unsigned rows = 0;     // one pair of rows per group of threads
-  unsigned objects = 0;  // that meet the residual, one per group of threads
+  unsigned objects = 0;  // blocks that combine objects with the residual, one per group of threads
   unsigned slices = 0;   // that the residual's columns are dealt out to
   unsigned pieces = 0;   // sums per object: one per slice and warp of its group
 };

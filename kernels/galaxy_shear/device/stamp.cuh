@@ -218,16 +218,16 @@ struct Stamp {
   // Splits the transform of a pair of rows into those of both.
   __device__ void take_apart(const Complex<T> (&v)[8], int i, bool two);
 
-  // derive.cuh: adds a sample of the residual's transform; makes parts of the six sums of a
-  // column's moments.
+  // derive.cuh: accumulate() adds a sample of the residual's transform to a column's moments; add()
+  // adds these to the six sums.
   __device__ void accumulate(Moments<T>& to, int c, int r, Complex<T> residual) const;
   template <class Sum>
   __device__ static void add(Sum (&totals)[sums_count], const Moments<T>& part, int column,
                              int weight);
   // Transforms rows to column c along y; column 0 together with column H.
   __device__ void rows_to_column(Complex<T> (&v)[8], int c);
-  // Combines columns returned by pass_rows with the derivatives of the samples; `totals` are this
-  // thread's.
+  // Combines the columns of the cotangent, from the rows that pass_rows left, with the derivatives
+  // of the samples; `totals` are this thread's.
   __device__ void reduce(double (&totals)[sums_count]);
   // For columns 0 and H, and the far side of row H. A mirrored column counts twice, column 0 once.
   __device__ void reduce_borders(double (&totals)[sums_count]);

@@ -15,8 +15,8 @@ namespace holdfast::galaxy_shear::HOLDFAST_ISA {
 using host::HOLDFAST_ISA::everywhere, host::HOLDFAST_ISA::load, host::HOLDFAST_ISA::store;
 using host::HOLDFAST_ISA::Lanes, host::HOLDFAST_ISA::Vector;
 
-// [n] per part. The distances between a workspace's arrays are odd, so that their cache lines do
-// not map to the same set.
+// [n] per part. A workspace's arrays lie n + 3 vectors apart (Plan::signal), not a power of two, so
+// that their cache lines do not map to the same set.
 template <class T>
 struct Signal {
   Vector<T>*re = nullptr, *im = nullptr;

@@ -107,7 +107,7 @@ HOLDFAST_BOTH inline Point constrained(const Model& model, const double* u) {
   return point;
 }
 
-// Whether the shape is valid: |g|^2 and |e|^2 below 1.
+// Whether all parameters are finite and the shape is valid: |g|^2 and |e|^2 below 1 - 1e-9.
 HOLDFAST_BOTH inline bool admissible(const double* z) {
   const double shear = 1 - z[0] * z[0] - z[1] * z[1], shape = 1 - z[4] * z[4] - z[5] * z[5];
   for (int k = 0; k < 8; ++k)

@@ -96,8 +96,8 @@ std::int64_t pairs_of(const Options& options) {
   return pairs;
 }
 
-// A row has the sum of (T - k) (1 - 1/D)^k over k < T: the expected number of pairs k apart within
-// one document.
+// A row has T - k pairs k apart, each within one document with probability (1 - 1/D)^k; k < T is
+// summed in closed form.
 double expected_pairs(const Options& options) {
   const Shape& s = options.shape;
   const double columns = s.columns, mean = s.document;

@@ -142,7 +142,8 @@ __device__ inline bool sees(int query, int query_segment, int key, int key_segme
   return key <= query && key_segment == query_segment;
 }
 
-// Whether no pair of two tiles is seen, by the ranges of their segments.
+// Two tiles by the ranges of their segments: whether no pair sees each other, and whether all pairs
+// are of one segment.
 __device__ inline bool apart(SegmentRange a, SegmentRange b) {
   return a.high < b.low || b.high < a.low;
 }

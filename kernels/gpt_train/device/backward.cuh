@@ -3,8 +3,8 @@
 //
 // On an H200, for 2048 rows of 1024, a norm took 37.3 us with blocks of 32 rows and one row in
 // flight: 12 % of a pass of llama3-150m. For 8 rows and four in flight 9 us were predicted, and 2
-// more for sum_rows. It takes 9.0, sum_rows 3.0 after 1.4, a pass 5.25 ms after 5.67. More rows
-// were not measured; for 16384 sum_rows has 2048 parts.
+// more for sum_rows. It takes 9.0, sum_rows 3.0 instead of 1.4, a pass 5.25 ms instead of 5.67.
+// More rows were not measured; for 16384 sum_rows has 2048 parts.
 #pragma once
 
 #include "gpt_train/device/numbers.cuh"

@@ -2,7 +2,7 @@
 // The classifier: a row of logits becomes its loss and, in place, the gradient of the objective.
 // Profiled on an H200 at [2048, 50432] it took 547 us, the least of five, with 256 threads per
 // block and correctly rounded divisions: reading and writing takes 98, six special functions per
-// logit 165. Without either, two hundred were expected; it takes 238.
+// logit 165. With 512 threads and fast divisions two hundred were expected; it takes 238.
 #pragma once
 
 #include "gpt_train/device/numbers.cuh"

@@ -83,8 +83,8 @@ class Feed {
     if (const Slot& before = slot_of(step + 1); before.tells && device_.reached(*before.over))
       refuse_no_number(before);
     const bool ahead = worker_ && worker_->runs();
-    // Once the previous batch has arrived, which happens when the step before it is over, the
-    // worker may write the next batch to that step's slot.
+    // Once the previous batch has arrived, which happens when the step before it is over, its slot
+    // is free for the worker to write the batch after this one.
     if (ahead && sent_ && step > 0) {
       device_.keep_pace(*sent_->arrived);
       worker_->give_back(step - 1);

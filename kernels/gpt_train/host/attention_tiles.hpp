@@ -44,7 +44,7 @@ inline bool touch(const int* queries, int query_rows, const int* keys, int key_r
   const auto [k_low, k_high] = std::minmax_element(keys, keys + key_rows);
   return *k_low <= *q_high && *q_low <= *k_high;
 }
-// Hides scores of a row that sees the keys before `seen`, and only those of its own segment.
+// Hides the scores of a row except those of keys that are before `seen` and of its own segment.
 template <class T>
 void hide(T* scores, const int* keys, int rows, int own, int seen) {
   seen = std::clamp(seen, 0, rows);
@@ -66,7 +66,7 @@ T highest_of(const T* scores, int count) {
   for (int k = 1; k < Lanes<T>::count; ++k) highest = std::max(highest, high[k]);
   return highest;
 }
-// Needed because the maximum ignores a NaN.
+// Whether a row has a NaN, which the maximum may ignore.
 template <class T>
 bool has_nan(const T* scores) {
   return std::any_of(scores, scores + tile, [](T score) { return score != score; });

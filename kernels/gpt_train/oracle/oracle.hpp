@@ -72,7 +72,7 @@ struct State {
 };
 State begun(const Options& options);
 void update(const Options& options, const Tensors& gradients, State& state);
-// A whole step on its own batch; returns its forward pass.
+// A whole step on its own batch; returns its pass, from before the update.
 Pass train_step(const Options& options, State& state);
 
 double norm(const Values& values);

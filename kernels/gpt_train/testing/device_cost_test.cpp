@@ -66,7 +66,7 @@ TEST(DryGpt, TenStepsWithRatesAndBatchesOfTheirOwnAreOneCapture) {
   EXPECT_EQ(verbs[Activity::Kind::replay], 10);
 }
 
-// testing/scopes_test.cpp shows that a replay has the scopes of a step launched by the host.
+// The scopes are those of a step on the host, in testing/scopes_test.cpp, for a replay too.
 TEST(DryGpt, AGraphShowsTheScopesOfItsStep) {
   for (const Launch launch : {Launch::host, Launch::graph}) {
     DryRun run = dry(Unit::train_step, of(Model::tiny, Optimizer::muon, true, launch));

@@ -42,7 +42,7 @@ const std::vector<double>& tiny_pass() {
 
 struct Part {
   Unit unit;
-  double most;  // twice the worst tensor's observed value; storage in bf16 is allowed 4e-2
+  double most;  // twice the worst tensor's observed error; storage in bf16 is allowed 4e-2
 };
 
 TEST(GptDevice, AgreesWithTheOracleInEveryUnit) {

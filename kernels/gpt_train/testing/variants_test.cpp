@@ -112,7 +112,7 @@ TEST(GptVariants, GatesAndLogitsFarBeyondTheUsualHaveTheirLoss) {
   }
 }
 
-// Four matrices of 256 x 256, two of which fit in the caches of two threads at a time.
+// Four matrices of 256 x 256, of which two threads take two at a time (matrices_at_a_time).
 TEST(GptVariants, MatricesInSeveralBatchesAreUpdatedAsOneByOne) {
   const Options options = {.shape = {32, 256, 2, 1, 8, 32, 16, 1, 4, 2},
                            .optimizer = Optimizer::muon,

@@ -6,6 +6,7 @@
 
 #include "runtime/base/error.hpp"
 #include "runtime/cuda/cuda_check.hpp"
+#include "testing/error_of.hpp"
 
 namespace holdfast {
 namespace {
@@ -31,6 +32,14 @@ TEST(CublasLibrary, IsLoadedByTheFirstCallAndNotBefore) {
 TEST(CublasLibrary, AFailureIsToldByItsName) {
   EXPECT_THAT([] { check(CUBLAS_STATUS_ALLOC_FAILED, "multiply"); },
               ThrowsMessage<Error>(HasSubstr("failed to multiply: CUBLAS_STATUS_ALLOC_FAILED (")));
+}
+
+TEST(CublasLibrary, ALackOfMemoryIsToldApartFromAFailureOfTheDevice) {
+  const auto fault_of = [](cublasStatus_t status) {
+    return error_of([&] { check(status, "multiply"); }).fault();
+  };
+  EXPECT_EQ(fault_of(CUBLAS_STATUS_ALLOC_FAILED), Fault::out_of_memory);
+  EXPECT_EQ(fault_of(CUBLAS_STATUS_EXECUTION_FAILED), Fault::device);
 }
 
 TEST(CublasLibrary, AnAbsentFileIsToldWithWhatToDo) {

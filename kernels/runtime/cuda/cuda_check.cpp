@@ -12,13 +12,18 @@ namespace {
   throw Error(fault, text("failed to ", doing, ": ", reason), where);
 }
 
+// A device that lacks memory is as good as before.
+Fault fault_of(bool lacks_memory) {
+  return lacks_memory ? Fault::out_of_memory : Fault::device;
+}
+
 }  // namespace
 
 void check(cudaError_t status, std::string_view doing, std::source_location where) {
   if (status == cudaSuccess) return;
   (void)cudaGetLastError();  // leave no stale error for an unrelated later call to trip over
-  fail(Fault::device, doing, text(cudaGetErrorName(status), " (", cudaGetErrorString(status), ")"),
-       where);
+  fail(fault_of(status == cudaErrorMemoryAllocation), doing,
+       text(cudaGetErrorName(status), " (", cudaGetErrorString(status), ")"), where);
 }
 
 void check(nvrtcResult status, std::string_view doing, std::source_location where) {
@@ -33,13 +38,14 @@ void check(nvJitLinkResult status, std::string_view doing, std::source_location 
 
 void check(cublasStatus_t status, std::string_view doing, std::source_location where) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  fail(Fault::device, doing,
+  fail(fault_of(status == CUBLAS_STATUS_ALLOC_FAILED), doing,
        text(cublas().status_name(status), " (", cublas().status_string(status), ")"), where);
 }
 
 void check(cufftResult status, std::string_view doing, std::source_location where) {
   if (status == CUFFT_SUCCESS) return;
-  fail(Fault::device, doing, text("cuFFT status ", static_cast<int>(status)), where);
+  fail(fault_of(status == CUFFT_ALLOC_FAILED), doing,
+       text("cuFFT status ", static_cast<int>(status)), where);
 }
 
 }  // namespace holdfast

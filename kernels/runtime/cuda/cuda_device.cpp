@@ -25,7 +25,7 @@ struct CudaGraph final : Graph::Executable {
   GraphExecHandle exec;
 };
 
-void require_gpu(int ordinal) {
+int count_gpus() {
   int count = 0;
   const auto status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess) {
@@ -35,6 +35,13 @@ void require_gpu(int ordinal) {
         text("failed to find a GPU: ", cudaGetErrorName(status), " (", cudaGetErrorString(status),
              "); install NVIDIA's driver for this CUDA, or use cuda-dry:sm_90"));
   }
+  return count;
+}
+
+// Counts once per process: a later question may be answered with the failure of earlier work, and
+// a GPU that failed is no missing one.
+void require_gpu(int ordinal) {
+  static const int count = count_gpus();
   if (ordinal >= count)
     throw Error(Fault::no_device, text("failed to open GPU ", ordinal, ": this machine shows ",
                                        count, ", counted from 0; look at CUDA_VISIBLE_DEVICES"));
@@ -98,6 +105,8 @@ class CudaDevice final : public Device {
       : Device(ledger, architecture_of(properties)),
         name_(properties.name),
         memory_bytes_(static_cast<std::int64_t>(properties.totalGlobalMem)) {}
+  // Pending work may use memory that is released by now, and programs that are unloaded next.
+  ~CudaDevice() override { finish_lanes(); }
 
   std::string name() const override { return name_; }
   bool executes() const override { return true; }
@@ -141,7 +150,11 @@ class CudaDevice final : public Device {
     check(status, text("allocate ", bytes, " bytes"));
     return memory;
   }
-  void do_release(void* memory) noexcept override { (void)cudaFree(memory); }
+  // On a single lane the memory's next owner comes after all work that uses it; on two it may not.
+  void do_release(void* memory) noexcept override {
+    if (copies_) finish_lanes();
+    (void)cudaFree(memory);
+  }
 
   void* do_allocate_pinned(std::size_t bytes) override {
     void* memory = nullptr;
@@ -149,7 +162,10 @@ class CudaDevice final : public Device {
           text("allocate ", bytes, " bytes of pinned host memory"));
     return std::memset(memory, 0, bytes);
   }
-  void do_release_pinned(void* memory) noexcept override { (void)cudaFreeHost(memory); }
+  void do_release_pinned(void* memory) noexcept override {
+    finish_lanes();
+    (void)cudaFreeHost(memory);
+  }
 
   // The caller may free `from` at once. Where the GPU reads pageable memory directly, the driver
   // may not have staged it yet, so this waits.
@@ -309,6 +325,11 @@ class CudaDevice final : public Device {
     if (lane == Lane::main) return stream_.get();
     if (!copies_) copies_ = make_stream();
     return copies_.get();
+  }
+  // CUDA does not promise that freeing memory waits for work that uses it.
+  void finish_lanes() const noexcept {
+    (void)cudaStreamSynchronize(stream_.get());
+    if (copies_) (void)cudaStreamSynchronize(copies_.get());
   }
   static void let_wait(const Stream& stream, const Event& event) {
     check(cudaStreamWaitEvent(stream.get(), event.get(), 0), "let a lane wait");

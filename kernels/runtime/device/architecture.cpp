@@ -85,7 +85,8 @@ const Architecture* find_architecture(int sm) {
 const Architecture& architecture(int sm) {
   if (const auto* row = find_architecture(sm)) return *row;
   std::string known;
-  for (const auto& row : table) known += text(known.empty() ? "sm_" : ", sm_", row.sm);
+  for (const auto& row : table)
+    if (row.sm >= oldest_of_suites) known += text(known.empty() ? "sm_" : ", sm_", row.sm);
   throw Error(Fault::bad_input, text("there is no architecture sm_", sm, ": use one of ", known));
 }
 

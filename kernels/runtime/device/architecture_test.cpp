@@ -8,9 +8,9 @@
 namespace holdfast {
 namespace {
 
-TEST(Architecture, AnUnknownOneNamesTheKnownOnes) {
+TEST(Architecture, AnUnknownOneNamesThoseThatSuitesRunOn) {
   EXPECT_THAT(refusal_of([] { return architecture(42); }),
-              testing::StartsWith("there is no architecture sm_42: use one of sm_"));
+              testing::StartsWith("there is no architecture sm_42: use one of sm_80, sm_86"));
 }
 
 TEST(Architecture, MultiprocessorsAreThoseOfTheDataCentreParts) {

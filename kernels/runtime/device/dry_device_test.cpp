@@ -47,6 +47,14 @@ TEST_F(DryDeviceTest, PinnedBytesAreZeroAndNoMemoryOfTheDevice) {
   EXPECT_EQ(ledger.live_bytes, 0);
 }
 
+TEST_F(DryDeviceTest, MorePinnedBytesThanTheMachineHasAreALackOfMemory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer ends the process instead";
+#endif
+  EXPECT_THAT(refusal_of([&] { PinnedBytes(device, std::size_t{1} << 60); }, Fault::out_of_memory),
+              HasSubstr("this machine has no more"));
+}
+
 TEST_F(DryDeviceTest, PinnedBytesInACaptureAreRefused) {
   EXPECT_THAT(error_of([&] { device.capture([&] { PinnedBytes(device, 300); }); }).what(),
               HasSubstr("allocates pinned host memory"));

@@ -46,9 +46,9 @@ void Device::release_pinned(void* memory) noexcept {
 void* Device::do_allocate_pinned(std::size_t bytes) {
   void* memory = std::calloc(std::max<std::size_t>(bytes, 1), 1);
   if (!memory)
-    throw Error(Fault::device, text("failed to allocate ", bytes,
-                                    " bytes on the host: this machine has no more; choose a "
-                                    "smaller size"));
+    throw Error(Fault::out_of_memory, text("failed to allocate ", bytes,
+                                           " bytes on the host: this machine has no more; choose a "
+                                           "smaller size"));
   return memory;
 }
 

@@ -82,7 +82,7 @@ class EmulatedDevice final : public Device {
     allocations_.emplace(memory, std::move(allocation));
     return memory;
   }
-  // Like cudaFree, waits for the device.
+  // Waits for the device, as cudaFree may and CudaDevice does where there are two lanes.
   void do_release(void* memory) noexcept override {
     finish_quietly();
     allocations_.erase(memory);

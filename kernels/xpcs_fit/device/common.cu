@@ -3,7 +3,7 @@
 // and the step of the solver (step.cuh).
 //
 // Profiled on an H200 (laminar, 300 frames, f64), a pass of a fit took 176 us: step 99, integrals
-// 57, pass 18, sums 2. The first two were the latency of one thread. Changes and predicted gains:
+// 57, pass 18, sums 2. The first two were the latency of one thread. Changes and predicted times:
 //   - One block per array of frames, not one for all eight; all threads scan the sums of runs
 //     (Hillis and Steele), not one thread over all 256: integrals 6 us. They take 2.9 to 3.9.
 //   - State, sums and box lie in shared memory; all threads form the units of parameters and the

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streamed fits on a device. Batches are whole rows of every angle or, if the host looks at their
-// sums, also ranges of the flat order; the next one is copied while one is computed. Full streams
-// look at the sums of a batch when two more have begun; others add them up on the device and ask
-// once a pass, or, plain with a fixed number of passes, never.
+// Streamed fits on a device. Batches are whole rows of every angle or ranges of the flat order; the
+// next one is copied while one is computed. Full, saved and flat streams bring the sums of a batch
+// to the host when two more have begun; others add them up on the device and ask once a pass, or,
+// plain with a fixed number of passes, never.
 #include <vector>
 
 #include "xpcs_fit/device/batch_counter.hpp"

@@ -11,7 +11,7 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-// Integrals over frames use the heap, a few arrays each.
+// Only integrals over frames use the heap: fewer than 20 arrays of frames in all.
 TEST(XpcsHeap, HoldsNothingOfAStepThatGrowsWithItsPoints) {
   constexpr Size size = {2, 400};
   constexpr std::size_t array = sizeof(double) * size.frames;

@@ -28,7 +28,7 @@ MachineStatus machine_status(std::string_view gpu) {
     status.gpu = backend->device->name();
     status.gpu_memory_bytes = backend->device->memory_bytes();
   } catch (const Error& error) {
-    if (error.fault() != Fault::no_device && error.fault() != Fault::device) throw;
+    if (error.fault() == Fault::bad_input) throw;
     status.why_no_gpu = error.what();
     status.recommendations.push_back("fits run on the host; holdfast doctor says what a GPU needs");
   }

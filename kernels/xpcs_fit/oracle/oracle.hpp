@@ -10,7 +10,7 @@
 
 namespace holdfast::xpcs_fit::oracle {
 
-// Only what is asked for: rows of the model, [angles, frames, frames].
+// The model, [angles, frames, frames].
 std::vector<double> model(const Problem& problem, const std::vector<double>& parameters);
 // weight * (model - data).
 std::vector<double> residual(const Problem& problem, const std::vector<double>& parameters);

@@ -45,8 +45,8 @@ struct Physics {
   double flow() const;   // q gap dt / (2 pi)
 };
 
-// Parameters in their order: contrast, offset (of one angle after the other if each has its own),
-// D0, alpha, D_offset and, for laminar flow, gamma_dot_0, beta, gamma_dot_offset, phi_0.
+// Parameters in their order: contrast, offset (all contrasts, then all offsets, if each angle has
+// its own), D0, alpha, D_offset and, for laminar flow, gamma_dot_0, beta, gamma_dot_offset, phi_0.
 int parameter_count(const Options& options, int angles);
 // The parameters of one angle: 5 or 9.
 constexpr int local_parameters(Mode mode) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plain formulation on a device: one launch per array (reference.cu), products by the library.
-// A laminar model takes 8 launches, its normal equations 9, p columns and 3 products more.
+// A laminar model takes 8 launches; its normal equations take 9, one for each of p columns, and 3
+// products.
 #pragma once
 
 #include <optional>

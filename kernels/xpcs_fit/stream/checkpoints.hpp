@@ -19,9 +19,9 @@ std::uint64_t fnv1a(std::string_view text);
 
 class Checkpoints {
  public:
-  // Files of another configuration are ignored. The last `keep` are kept. Throws Error{bad_input}
-  // that begins with checkpoint_io if the folder cannot be written. The writing thread calls
-  // `before_write`.
+  // Files of another configuration are never restored. The folder keeps its last `keep` files.
+  // Throws Error{bad_input} that begins with checkpoint_io if the folder cannot be written. The
+  // writing thread calls `before_write`.
   Checkpoints(std::filesystem::path folder, std::string_view configuration, int keep = 3,
               std::function<void()> before_write = {});
 
@@ -30,7 +30,7 @@ class Checkpoints {
   // Waits until everything handed over is written; throws if writing failed.
   void drain();
 
-  // The payload of the newest valid file of this configuration; warns of each invalid one.
+  // The payload of the newest valid file of this configuration; warns of each file that it skips.
   std::optional<std::string> newest() const;
   const std::vector<double>& seconds() const { return writer_.seconds(); }  // after drain()
 

@@ -264,7 +264,7 @@ class Archive:
 
     @cached_property
     def _moves(self) -> dict[tuple[str, str], list[int]]:
-        """By class and suite."""
+        """For each class and suite, the positions at which the fingerprint changed."""
         found: dict[tuple[str, str], list[int]] = {}
         for name, runs in self._by_class.items():
             last: dict[str, str] = {}

@@ -20,7 +20,8 @@ def dense(data: Any) -> str:
 
 
 def steps(column: Column, commits: int) -> list[list[float | int | None]]:
-    """For each file [place, value, ...] where the value changes; null where there is none."""
+    """For each chunk of CHUNK commits: [place in the chunk, value, ...] at each change of the value;
+    null from where there is no value."""
     known = dict(zip(column.at, column.values, strict=True))  # the last run of a commit counts
     chunks = []
     for start in range(0, commits, CHUNK):
@@ -68,7 +69,7 @@ def told(commit: Commit) -> str:
 
 
 def environments(archive: Archive) -> dict[str, list[tuple[int, str]]]:
-    """By class, where the environment became another, and its fingerprint from there on."""
+    """For each class, the places where an environment begins, with its fingerprint."""
     found: dict[str, list[tuple[int, str]]] = {}
     for name in archive.classes:
         held = found.setdefault(name, [])

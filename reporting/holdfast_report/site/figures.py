@@ -152,7 +152,7 @@ def frame(limits: Limits, unit: str, whole_ticks: bool) -> Markup:
 
 @dataclass(frozen=True)
 class Plane:
-    """From positions and values to points of the page."""
+    """Maps positions and values to points of the page."""
 
     limits: Limits
     commits: int
@@ -186,7 +186,7 @@ def name_of_commit(commit: Commit) -> tuple[str, float]:
 
 
 def how_much(change: Change) -> str:
-    """With a sign of better or worse besides the colour."""
+    """The size of a change, with a sign for better or worse besides the colour."""
     return f"{tone_of(change.worse)[1]} {change_of(change.before, change.change)}"
 
 

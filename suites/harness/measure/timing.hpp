@@ -17,7 +17,7 @@ using Timer = std::function<double(int steps)>;
 Timer timer(Backend& backend, Computation& computation);
 
 // Rounds begin until one of these limits is reached, but never fewer than the minimum. Processes
-// differ by more than the noise that remains then (baselines/README.md has the measurements).
+// differ by more than the noise that remains then (baselines/measured.md has the measurements).
 struct TimingBudget {
   double seconds = 0.15;
   int fewest_rounds = 3;
