@@ -16,7 +16,14 @@ from holdfast_report.sketch import (
     Words,
     box,
 )
-from holdfast_report.trends import ALARMS, Band, describe, short_commit, unit
+from holdfast_report.trends import (
+    ALARMS,
+    Band,
+    describe,
+    reach_of,
+    short_commit,
+    unit,
+)
 from holdfast_report.units import change_of, drawable, readable
 
 WIDTH, HEIGHT = 252.0, 112.0  # points
@@ -28,6 +35,12 @@ LETTER = 0.0275  # of a panel's width, for each of the name of a commit
 
 def cross(x: float, y: float) -> list[list[Point]]:
     return [[(x - 2.5, y - 2.5), (x + 2.5, y + 2.5)], [(x - 2.5, y + 2.5), (x + 2.5, y - 2.5)]]
+
+
+def arrow(x: float, y: float, above: bool) -> list[Point]:
+    """Its tip lies on the edge that a value is beyond."""
+    tail = y + 5 if above else y - 5
+    return [(x, y), (x - 3, tail), (x + 3, tail)]
 
 
 def scatter(sketch: Sketch, plane: Plane, series: Series) -> None:
@@ -45,6 +58,11 @@ def scatter(sketch: Sketch, plane: Plane, series: Series) -> None:
     ]
     if spread:
         sketch.add(Line(spread, "rule", 1.2))
+    beyond = [one for one in points if not low <= drawable(one[1].value) <= high]
+    if beyond:
+        arrows = [arrow(*at, point.value > high) for _, point, at in beyond]
+        sketch.add(Area(arrows, "optimized"))
+        points = [one for one in points if one not in beyond]
     alarms = [at for _, point, at in points if point.verdict in ALARMS]
     outliers = [at for _, point, at in points if point.outlier and point.verdict not in ALARMS]
     plain = [at for _, point, at in points if not point.outlier and point.verdict not in ALARMS]
@@ -90,10 +108,12 @@ def name_changes(
             sketch.add(Words((x, below), text, "muted", FONT - 1.5, side))
 
 
-def limits_of(values: Sequence[float], band: Band | None, counts: bool) -> tuple[float, float]:
+def limits_of(
+    values: Sequence[float], band: Band | None, counts: bool, kept: Sequence[float]
+) -> tuple[float, float]:
     """A varying series gets room for a change of a tenth, so that noise does not look like news;
-    a count that changed by one is news."""
-    shown = [*values, *((band.low, band.high) if band else ())]
+    a count that changed by one is news. No value of `kept` is left out."""
+    shown = [*reach_of(values, kept), *((band.low, band.high) if band else ())]
     low, high = drawable(min(shown)), drawable(max(shown))
     slack = 0.18 * max(high - low, 0.0 if counts and high > low else 0.1 * abs(high), 1e-12)
     return low - slack, high + slack
@@ -112,10 +132,11 @@ def panel(
     above = LINE * len(heading)
     values = [point.value for point in series.points] + ([] if now is None else [now])
     counts = unit(series) != "s" and all(value == int(value) for value in values)
+    alarms = [point.value for point in series.points if point.verdict in ALARMS]
+    kept = [values[-1], *alarms, *(segment.median for segment in series.segments)]
+    limits = limits_of(values, band, counts, kept)
     reach = -0.6, max(len(values) - 1, 1) + 0.6
-    plane = Plane(
-        LEFT, RIGHT, above + TOP, above + BOTTOM, reach, limits_of(values, band, counts)
-    )
+    plane = Plane(LEFT, RIGHT, above + TOP, above + BOTTOM, reach, limits)
     sketch = Sketch(WIDTH, above + HEIGHT, describe(series, verdict))
     for number, line in enumerate(heading):
         sketch.add(Words((5, (number + 1) * LINE), line, "ink", FONT - 1.5))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which series over commits earn a panel, in which order, and what they are in words."""
+"""Which series over commits earn a panel, in which order, what of them fits into it, and what they
+are in words."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast_report.documents import Entry, Row
@@ -15,6 +17,8 @@ from holdfast_report.units import (
 )
 
 FEWEST = 2  # commits that make a course
+ENOUGH = 8  # points, of which one may lie beyond the figure
+SHARE = 20  # one of so many points may
 
 ALARMS = ("REGRESSION", "WRONG", "SUSPECT-FAST", "CHANGED", "MISSING")
 QUIET = ("PASS", "NEW", "ACCEPTED", "SKIPPED", None)
@@ -41,12 +45,29 @@ class Band:
 
 def band_of(row: Row | None, entry: Entry | None) -> Band | None:
     if row and isinstance(row.baseline, float | int):
+        if row.standard == "bound":  # the limit says where the bound lies, and is none of both sides
+            return Band(row.baseline, 0.0)
         # A higher-is-better limit is negative: -5 % is a factor of 1.05 below.
         limit = row.limit or 0.0
         return Band(row.baseline, 1 / (1 + limit) - 1 if -1 < limit < 0 else limit)
     if entry and isinstance(entry.value, float | int):
         return Band(entry.value, 0.0)
     return None
+
+
+def reach_of(values: Sequence[float], kept: Sequence[float]) -> tuple[float, float]:
+    """The lowest and the highest value that a figure shows. A few values so far off that the rest
+    would be less than a third of it are left out, but none of `kept`, and none where the rest stands
+    still."""
+    ordered = sorted(values)
+    few = max(1, len(ordered) // SHARE) if len(ordered) >= ENOUGH else 0
+    rest = [*kept, *ordered[few : len(ordered) - few]]
+    low, high = min(rest), max(rest)
+    if low == high:
+        return min(ordered[0], low), max(ordered[-1], high)
+    far = 2 * max(high - low, 0.1 * max(abs(low), abs(high)))
+    near = [value for value in ordered if low - far <= value <= high + far]
+    return min(near), max(near)
 
 
 def advisory(series: Series, kind: str | None) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from browser import luminance
+from browser import run as browse
 from holdfast_report.site import addresses, figures
 from planted_history import DRIFT_CASE, DRY, HOST, STEP_CASE, sha, write
 from site_browser import Browser
@@ -131,6 +132,33 @@ def test_of_a_fleet_a_point_says_its_processor(chromium: str, tmp_path: Path) ->
     assert found[0].endswith("on GenuineIntel-6-167") and found[1].endswith("on AuthenticAMD-26-2")
 
 
+def test_of_two_values_of_a_commit_the_pointer_finds_the_nearer(chromium: str, tmp_path: Path) -> None:
+    place = SitePlace(tmp_path / "twice", commits=10, cases=1)
+    (path,) = (place.store / HOST).glob("*.ndjson")
+    lines = path.read_text("utf-8").splitlines()
+    last = json.loads(next(line for line in reversed(lines) if '"suite":"cubed_sphere_swe"' in line))
+    number = next(
+        str(json.loads(line)["series"] + json.loads(line)["names"].index("optimized|time_s"))
+        for line in lines if f'"case":"{STEP_CASE}"' in line
+    )
+    again = {key: last[key] for key in ("suite", "verdict")} | {
+        "run": sum(line.startswith('{"run"') for line in lines) + 1, "utc": "2027-01-01T00:00:00Z", "id": None,
+        "values": {number: 0.5 * last["values"][number][0]},
+    }
+    path.write_text("\n".join([*lines, json.dumps(again)]) + "\n", "utf-8")
+    place.draw()
+    found = Browser(chromium, place.site, tmp_path, place.planted).does(f"""
+    const frame = await open(`${{site}}/{STEP_PAGE}`, 900), page = frame.contentDocument, own = frame.contentWindow;
+    const figure = page.getElementById("{HOST}.optimized.time_s"), svg = figure.querySelector("svg"), box = svg.getBoundingClientRect();
+    return [40, 120].map((y) => {{
+      svg.dispatchEvent(new own.PointerEvent("pointermove", {{clientX: box.left + 335 / 350 * box.width, clientY: box.top + y / 156 * box.height, bubbles: true}}));
+      return figure.querySelector(".readout strong").textContent;
+    }});
+    """)
+    upper, lower = (float(said.split()[0]) for said in found)
+    assert lower == pytest.approx(0.5 * upper, rel=1e-3)
+
+
 def test_range_and_axis_are_in_the_address_and_come_back_from_it(browser: Browser) -> None:
     first, last = sha(20)[:12], sha(50)[:12]
     found = browser.does(f"""
@@ -148,6 +176,33 @@ def test_range_and_axis_are_in_the_address_and_come_back_from_it(browser: Browse
     assert f"from={sha(31)[:12]}" in found["address"] and "axis=log" in found["address"]
     assert found["all"] == 60 and found["after"] == f"#{LAUNCHES}"
     assert found["ticks"] > 6
+
+
+def test_in_another_range_a_wild_value_is_an_arrow_and_on_a_logarithmic_axis_a_dot(chromium: str, tmp_path: Path) -> None:
+    place = SitePlace(tmp_path / "wild", commits=40, cases=1)
+    for run in place.runs:
+        if run.number == 25 and run.device_class == HOST:
+            run.values = {key: 40 * value if key[2] == "time_s" else value for key, value in run.values.items()}
+    write(place.store, place.runs)
+    place.draw()
+    found = Browser(chromium, place.site, tmp_path, place.planted).does(f"""
+    const frame = await open(`${{site}}/{STEP_PAGE}`, 900), page = frame.contentDocument, own = frame.contentWindow;
+    const figure = page.getElementById("{HOST}.optimized.time_s"), count = (name) => figure.querySelector(name)?.getAttribute("d").match(/M/g).length || 0;
+    const seen = () => {{
+      const heights = figure.querySelector(".dots").getAttribute("d").match(/ [0-9.]+h/g).map((one) => parseFloat(one));
+      return [count(".beyond"), count(".dots"), Math.max(...heights) - Math.min(...heights)];
+    }};
+    const whole = seen();
+    page.querySelector("[data-last='30']").click();
+    const thirty = seen(), svg = figure.querySelector("svg"), box = svg.getBoundingClientRect();
+    svg.dispatchEvent(new own.PointerEvent("pointermove", {{clientX: box.left + (58 + 14.5 / 30 * 286) / 350 * box.width, clientY: box.top + 50, bubbles: true}}));
+    const pointed = [figure.querySelector(".readout").textContent, figure.querySelector(".pointed").getAttribute("cy")];
+    page.querySelector("[data-axis=log]").click();
+    return {{whole, thirty, pointed, log: seen()}};
+    """)
+    assert found["whole"][:2] == [1, 39] and found["thirty"][:2] == [1, 29] and found["log"][:2] == [0, 30]
+    assert found["whole"][2] > 30 and found["thirty"][2] > 30, "the step fills the figure"
+    assert sha(25)[:10] in found["pointed"][0] and found["pointed"][1] == "20", "at the edge"
 
 
 @pytest.mark.parametrize("axis", ["linear", "log"])
@@ -246,6 +301,68 @@ def test_what_came_what_went_what_differs_in_its_last_digits_and_the_environment
     assert sorted(found["asked"]) == sorted(f"data/{name}.js?{version}" for name, version in versions.items())
 
 
+def test_what_only_one_of_two_commits_was_measured_on_is_told_and_is_neither_new_nor_gone(chromium: str, tmp_path: Path) -> None:
+    place = SitePlace(tmp_path / "compared", commits=10, cases=1)
+    place.runs = [
+        run for run in place.runs
+        if run.number < 10 or (run.device_class == DRY and run.suite == "cubed_sphere_swe")
+    ]
+    write(place.store, place.runs)
+    place.answer(trend_of(place.runs, place.planted) | {"series": []})
+    place.draw()
+    found = Browser(chromium, place.site, tmp_path, place.planted).does(f"""
+    const frame = await open(`${{site}}/compare.html#from={sha(9)[:10]}&to={sha(10)[:10]}`, 900), page = frame.contentDocument, told = [];
+    await wait(1);
+    for (const id of ["swap", "changed"]) {{
+      told.push([page.getElementById("said").textContent, [...page.querySelectorAll("#table tbody tr")].map((row) => row.cells[7].textContent)]);
+      page.getElementById(id).click();
+      await wait(1);
+    }}
+    return told.concat([[page.getElementById("said").textContent, [...page.querySelectorAll("#table tbody tr")].map((row) => row.cells[7].textContent)]]);
+    """)
+    first, swapped, every = found
+    assert first[1] == swapped[1] == [] and set(every[1]) == {DRY}
+    for said, _ in found:
+        assert f"only one of the two has them: clusterless_kde on {DRY}, clusterless_kde on {HOST}, cubed_sphere_swe on {HOST}." in said
+
+
+@pytest.mark.parametrize("file", ["series", "values-0"])
+def test_a_page_that_was_loaded_before_the_site_was_drawn_again_shows_no_values_of_others(chromium: str, tmp_path: Path, file: str) -> None:
+    old, new = (SitePlace(tmp_path / f"{cases}", commits=10, cases=cases) for cases in (1, 2))
+    for place in (old, new):
+        place.draw()
+    again = new.site / "data" / f"{file}.js"
+    again.replace(old.site / "data" / f"{file}.js")
+    found = Browser(chromium, old.site, tmp_path, old.planted).does("""
+    const page = (await open(`${site}/compare.html`, 900)).contentDocument;
+    await wait(1);
+    return [page.getElementById("said").textContent, page.getElementById("table").hidden];
+    """)
+    assert found == ["the site was drawn again since this page was loaded; load it anew", True]
+
+
+def test_counts_are_told_in_full(chromium: str, tmp_path: Path) -> None:
+    place = SitePlace(tmp_path / "counts", commits=10, cases=1)
+    for run in place.runs:
+        if run.number == 10:
+            run.values = {key: value + 7000 * (key[2] == "instructions") for key, value in run.values.items()}
+    write(place.store, place.runs)
+    place.draw()
+    found = Browser(chromium, place.site, tmp_path, place.planted).does(f"""
+    const compared = (await open(`${{site}}/compare.html#from={sha(9)[:10]}&to={sha(10)[:10]}&name=instructions%20rk4_step`, 900)).contentDocument;
+    await wait(1);
+    const cells = [...compared.querySelector("#table tbody tr").cells].map((one) => one.textContent);
+    const frame = await open(`${{site}}/{addresses.of_case(STEP_CASE)}`, 900), page = frame.contentDocument, own = frame.contentWindow;
+    const figure = page.getElementById("{HOST}.optimized.instructions"), svg = figure.querySelector("svg");
+    svg.focus();
+    svg.dispatchEvent(new own.KeyboardEvent("keydown", {{key: "End", bubbles: true, cancelable: true}}));
+    return {{compared: cells.slice(3, 5), pointed: figure.querySelector(".readout strong").textContent, shown: figure.querySelector(".now").textContent}};
+    """)
+    before = 1_204_332 + 1000 * len(STEP_CASE)
+    assert found["compared"] == [f"{before:,}", f"{before + 7000:,}"]
+    assert found["pointed"].strip() == found["shown"] == f"{before + 7000:,}"
+
+
 def test_what_is_filtered_is_in_the_address_and_an_unknown_commit_shows_nothing(browser: Browser) -> None:
     before, after = sha(browser.planted.step - 5)[:10], sha(browser.planted.step + 5)[:10]
     found = browser.does(f"""
@@ -328,6 +445,17 @@ def test_the_three_changes_are_two_clicks_from_the_overview(browser: Browser) ->
     assert step["changes"].count("M") == 1 and drift["changes"].count("M") == 4
     assert "+2 %" in drift["text"]
     assert "g++ 12.2.0 → g++ 12.3.0" in environment["text"]
+
+
+def test_on_paper_a_table_is_as_long_as_it_is(chromium: str, tmp_path: Path) -> None:
+    def sheets(cases: int) -> int:
+        place = SitePlace(tmp_path / f"{cases}", commits=3, cases=cases)
+        place.draw()
+        paper = tmp_path / f"{cases}.pdf"
+        browse(chromium, tmp_path, f"--print-to-pdf={paper}", (place.site / "index.html").as_uri())
+        return paper.read_bytes().count(b"/Type /Page\n")
+
+    assert sheets(80) >= sheets(4) + 3, "of more than thirty rows each"
 
 
 def test_a_filter_leaves_the_rows_with_all_its_words(browser: Browser) -> None:

@@ -8,6 +8,7 @@ import builders
 import pytest
 from holdfast_report import Problem
 from holdfast_report.site.archive import Archive
+from holdfast_report.site.cases import processors_of
 from holdfast_report.site.reading import gather
 from planted_history import DRY, HOST, STEP_CASE, history, sha, write, write_old
 
@@ -207,6 +208,22 @@ def test_of_two_runs_of_a_commit_the_later_is_judged(tmp_path: Path) -> None:
         assert run.utc == "2026-11-22T18:00:00Z"
         assert values(archive, "optimized", "launches") == [(0, 4), (1, 5), (1, 4)]
         assert archive.columns[CLASS, TOY, "optimized", "launches"].alarms == {1}, "the first of them"
+
+
+def test_of_two_runs_of_a_commit_on_two_processors_each_value_has_its_own(tmp_path: Path) -> None:
+    lines = SEGMENT.splitlines(keepends=True)
+
+    def on(processor: str, line: str) -> str:
+        env = {"fingerprint": f"sha256:{processor}", "host": {"processor": processor}}
+        return line.replace('"verdict":', f'"env":{json.dumps(env)},"verdict":', 1)
+
+    first = on("Intel", lines[6])
+    again = on("AMD", lines[6].replace('"run":2', '"run":3').replace("22T12:00:00Z", "22T18:00:00Z"))
+    swapped = [again.replace('"run":3', '"run":2'), first.replace('"run":2', '"run":3')]
+    for name, both in (("as measured", [first, again]), ("swapped", swapped)):
+        archive = read_store(placed(tmp_path / name, "".join([*lines[:6], *both])), None)
+        column = archive.columns[CLASS, TOY, "optimized", "launches"]
+        assert (column.at, processors_of(column)) == ([0, 1, 1], ["", "Intel", "AMD"]), name
 
 
 def test_of_two_runs_of_a_commit_the_later_counts_whichever_was_appended_first(

@@ -4,6 +4,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Collection
 from html import unescape
 from pathlib import Path
 
@@ -322,7 +323,7 @@ def test_what_rises_from_nothing_does_so_by_no_percentage(tmp_path: Path) -> Non
 @pytest.mark.parametrize("values", [[1.7e308, 1e308], [1e308, -1e308], [1.0, 1e308]], ids=str)
 def test_the_largest_numbers_that_there_are_are_drawn_within_the_figure(values: list[float]) -> None:
     column = Column((HOST, STEP_CASE, "optimized", "launches"), [0, 1], values)
-    plane = figures.Plane(limits_of(column, None), 2)
+    plane = figures.Plane(limits_of(column, None, Levels()), 2)
     assert all(figures.TOP <= plane.y(value) <= figures.BOTTOM for value in values)
     assert figures.frame(plane.limits, "1", False)
 
@@ -391,6 +392,44 @@ def test_marks_of_a_figure_stand_where_their_commits_are() -> None:
     assert re.search(rf'<text class="worse" [^>]*>\u2717 \+25 %</text><a href="{REPOSITORY}/commit/{sha(3)}">', drawn)
 
 
+def wild(values: list[float], alarms: Collection[int] = ()) -> tuple[Column, Archive]:
+    column = Column((HOST, STEP_CASE, "optimized", "time_s"), list(range(len(values))), values, "s", set(alarms))
+    return column, Archive(commits(len(values)), {}, {column.key: column})
+
+
+def test_one_wild_value_leaves_the_figure_to_a_step_and_is_an_arrow_at_its_edge() -> None:
+    column, archive = wild([1.0, 1.01] * 10 + [40.0] + [1.14, 1.15] * 10)
+    limits = limits_of(column, None, Levels())
+    assert limits.low < 1.0 and 1.15 < limits.high < 1.3
+    marks = figures.marks(column, archive, Levels(), None, limits, None)
+    (dots,) = re.findall(r'class="dots few" d="([^"]*)"', marks)
+    x = figures.short(figures.Plane(limits, 41).x(20))
+    assert dots.count("h0") == 40 and f"M{x} " not in dots
+    assert f'<path class="beyond" d="M{x} {figures.short(figures.TOP)}l-3 5h6z"/>' in marks
+
+
+@pytest.mark.parametrize(
+    ("values", "alarms"),
+    [
+        ([1.0, 1.01] * 10 + [40.0], set()),
+        ([1.0, 1.01] * 5 + [40.0] + [1.0, 1.01] * 5, {10}),
+        ([4.0] * 10 + [9.0] + [4.0] * 9, set()),
+        ([1.0, 1.01, 40.0, 1.0, 1.01, 1.0, 1.01], set()),
+        ([1.0, 1.01] * 10 + [1.2] + [1.0, 1.01] * 10, set()),
+    ],
+    ids=["the newest", "what blocked", "where the rest stands still", "one of few", "a little off"],
+)
+def test_a_wild_value_stays_in_the_figure_where_it_is(values: list[float], alarms: set[int]) -> None:
+    column, _ = wild(values, alarms)
+    assert limits_of(column, None, Levels()).high > max(values)
+
+
+def test_a_level_of_few_values_stays_in_the_figure() -> None:
+    column, _ = wild([1.0, 1.01] * 30 + [40.0, 40.1, 40.2] + [1.0, 1.01] * 30)
+    assert limits_of(column, None, Levels()).high < 2
+    assert limits_of(column, None, Levels({column.key: [(60, 62, 40.1)]})).high > 40.2
+
+
 def test_a_content_has_no_page_in_a_figure_and_what_is_no_worse_is_no_alarm() -> None:
     content = Commit("sha256:" + "c" * 64, "2026-11-21T12:00:00Z")
     key = HOST, STEP_CASE, "optimized", "launches"
@@ -417,7 +456,7 @@ def test_a_figure_in_words_is_escaped() -> None:
 
 def test_a_series_of_zeros_stands_on_the_axis() -> None:
     zeros = Column((HOST, STEP_CASE, "optimized", "spill_bytes"), [0, 1], [0.0, 0.0], "B")
-    assert limits_of(zeros, None) == Limits(0.0, 1.0)
+    assert limits_of(zeros, None, Levels()) == Limits(0.0, 1.0)
 
 
 def test_drawing_again_writes_nothing_and_a_run_more_writes_only_what_it_touches(

@@ -172,6 +172,17 @@ def test_a_page_of_a_commit_leads_to_the_one_before_and_the_one_after_and_compar
     assert "before it" not in first and "after it" in first and "after it" not in last
 
 
+def test_beside_a_commit_of_another_branch_a_commit_is_compared_with_its_parent() -> None:
+    site = site_of(archive_of(4))
+    site.archive.commits[3].parent = sha(1)
+    page = run_page(site, Renderer(site), 3)[1]
+    assert f"../compare.html#from={sha(1)[:10]}&to={sha(3)[:10]}" in Links(page).links
+    assert "before it" in words(page) and "compare with its parent" in words(page)
+    site.archive.commits[3].parent = "f" * 40
+    page = run_page(site, Renderer(site), 3)[1]
+    assert f"../compare.html#from={sha(2)[:10]}&to={sha(3)[:10]}" in Links(page).links, "which was not measured"
+
+
 def test_a_page_of_a_commit_counts_its_verdicts_and_says_what_nobody_judged() -> None:
     site = site_of(archive_of(2, run(0, PASS=30, REGRESSION=1), run(1)))
     said = words(run_page(site, Renderer(site), 0)[1])

@@ -146,6 +146,12 @@ def test_a_limit_below_the_baseline_becomes_a_band_on_both_sides() -> None:
     assert band.high == pytest.approx(10.0 / 0.95)
 
 
+def test_a_value_beyond_its_bound_lies_in_no_green_band() -> None:
+    """74 ms where 60 ms are asked for; the limit tells how far the accepted value is from these."""
+    beyond = builders.row("WARN", metric="time_s", kind="time", value=0.074, baseline=0.075, limit=-0.2, standard="bound")
+    assert band_of(Row.model_validate(beyond), None) == Band(0.075, 0.0)
+
+
 def test_another_run_of_the_last_commit_is_shown_beside_it() -> None:
     part = Part(Results.model_validate(builders.host_results()), None)
     one = series("speedup", [10.0], variant="case")
@@ -293,6 +299,17 @@ def test_outliers_are_hollow() -> None:
     assert rim.at == hole.at and rim.size > hole.size
     assert len(rim.at) == 1 and len(plain.at) == len(stepped.points) - 1
     assert rim.at[0][1] < min(y for _, y in plain.at), "the highest"
+
+
+def test_one_wild_value_leaves_the_panel_to_the_rest_and_is_an_arrow_at_its_edge() -> None:
+    values = [1.0, 1.01] * 10 + [40.0] + [1.14, 1.15] * 10
+    sketch = panel(series("time_s", values))
+    (plain,) = dots(sketch, "optimized")
+    heights = [y for _, y in plain.at]
+    assert len(heights) == 40 and max(heights) - min(heights) > (BOTTOM - TOP) / 3
+    (arrows,) = areas(sketch, "optimized")
+    ((tip, *_),) = arrows.outlines
+    assert tip == pytest.approx((places(sketch, 41).x(20), TOP))
 
 
 def test_a_spread_beyond_the_panel_is_cut_at_its_edge() -> None:

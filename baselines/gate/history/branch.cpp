@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <random>
 #include <thread>
@@ -140,15 +141,21 @@ bool same_content(const fs::path& a, const fs::path& b) {
          read_file(a) == read_file(b);
 }
 
-// The runs in files that differ from those in `other`, by class, commit, time and suite.
-std::set<std::vector<std::string>> runs_of(const Store& store, const fs::path& other,
-                                           const std::string& called) {
-  std::set<std::vector<std::string>> runs;
+// A run's class, commit, time, suite and id, which tells runs of one second apart.
+using RunName = std::array<std::string, 5>;
+
+RunName name_of(const std::string& device_class, const HistoryRun& run) {
+  return {device_class, run.commit.name, run.utc, run.suite, run.id.value_or("")};
+}
+
+// The runs in files that differ from those in `other`.
+std::set<RunName> runs_of(const Store& store, const fs::path& other, const std::string& called) {
+  std::set<RunName> runs;
   for (const HistoryFile& file : history_files(store)) {
     if (same_content(file.content, other / file.place)) continue;
     try {
       for_each_run(file, [&](const HistoryRun& run, const HistoryMeanings&) {
-        runs.insert({file.device_class, run.commit.name, run.utc, run.suite});
+        runs.insert(name_of(file.device_class, run));
       });
     } catch (const Error& error) {
       if (called.empty()) throw;
@@ -170,8 +177,7 @@ void bring_in(Store& store, const fs::path& theirs, const std::string& called, S
   for (const HistoryFile& file : history_files(store)) {
     if (same_content(file.content, theirs / file.place)) continue;
     for_each_run(file, [&](const HistoryRun& run, const HistoryMeanings& meanings) {
-      if (in_branch.contains({file.device_class, run.commit.name, run.utc, run.suite}) ||
-          writer.has(file.device_class, run))
+      if (in_branch.contains(name_of(file.device_class, run)) || writer.has(file.device_class, run))
         return;
       HistoryRun moved = run;
       moved.commit.order = writer.order_of(run.commit.name);

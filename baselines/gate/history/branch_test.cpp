@@ -82,6 +82,22 @@ TEST_F(DataBranchOfAll, OfTwoWhoBothMeasuredTheSecondKeepsTheFirst) {
   EXPECT_THAT(orders, SizeIs(2)) << "each commit has an order of its own";
 }
 
+TEST_F(DataBranchOfAll, OfTwoRunsOfACommitThatBeganInTheSameSecondBothAreKept) {
+  for (const std::string name : {"a", "b"}) {
+    Results results = toy::host();
+    results.run.id = text(results.run.utc, "-", name);
+    store(results);
+    ASSERT_EQ(
+        holdfast({"history", "append", results_.string(), "--store=" + machine(name).string()}), 0)
+        << complaints_;
+    expect_output(push(name), 0, HasSubstr("with 1 run of"));
+  }
+  ASSERT_EQ(fetch("a"), 0) << complaints_;
+  std::set<std::string> runs;
+  for (const HistoryLine& line : read_history(machine("a"))) runs.insert(line.run);
+  EXPECT_THAT(runs, SizeIs(2));
+}
+
 TEST_F(DataBranchOfAll, PushersOfOneMomentLoseNothing) {
   const std::vector<std::string> names = {"a", "b", "c", "d"};
   for (std::size_t i = 0; i < names.size(); ++i) measure(names[i], static_cast<int>(i));

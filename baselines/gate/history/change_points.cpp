@@ -207,6 +207,13 @@ double long_run_variance(const std::vector<double>& values) {
 Segmentation segment(const std::vector<double>& values, const SegmentationSettings& settings) {
   Segmentation result;
   if (values.empty()) return result;
+  // Most counts never change, and the search takes the square of their number.
+  if (std::all_of(values.begin(), values.end(),
+                  [&](double value) { return value == values.front(); })) {
+    result.outliers.resize(values.size());
+    result.segments = {{.first = 0, .last = values.size() - 1, .median = values.front()}};
+    return result;
+  }
   const bool positive =
       std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
   std::vector<double> seen = values;

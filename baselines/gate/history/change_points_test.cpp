@@ -41,6 +41,10 @@ TEST(ChangePoints, AConstantSeriesIsOneSegment) {
   EXPECT_THAT(begins(levels({{40, 888}})), ElementsAre(0));
 }
 
+TEST(ChangePoints, AConstantSeriesIsNotSearched) {
+  EXPECT_THAT(begins(levels({{300'000, 888}})), ElementsAre(0));  // minutes, if it were
+}
+
 TEST(ChangePoints, ACountThatStepsByOneChangesExactlyThere) {
   EXPECT_THAT(begins(levels({{20, 4}, {20, 5}, {20, 4}})), ElementsAre(0, 20, 40));
 }

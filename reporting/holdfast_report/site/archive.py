@@ -151,6 +151,7 @@ class Column:
     values: list[float] = field(default_factory=list)
     unit: str = "1"
     alarms: set[int] = field(default_factory=set)  # indices of what blocked
+    processors: list[str] = field(default_factory=list)  # of each value, where the store says it
 
     @property
     def device_class(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from holdfast_report.site import addresses
-from holdfast_report.site.archive import Archive, Column, Commit
+from holdfast_report.site.archive import Column, Commit
 from holdfast_report.site.figures import figure, frames_of, how_much, limits_of, whole
 from holdfast_report.site.levels import better_of
 from holdfast_report.site.pages import HEADLINES, Renderer, Site
@@ -58,14 +58,10 @@ def value_of(number: float) -> float | int:
     return int(number) if float(number).is_integer() and abs(number) < 1e15 else float(f"{number:.6g}")
 
 
-def processors_of(archive: Archive, column: Column) -> list[str]:
+def processors_of(column: Column) -> list[str]:
     """The processor of each value, because values of different ones compare badly; empty if all
     are of one."""
-    suite = column.case.partition("/")[0]
-    found = [
-        archive.runs[column.device_class, at].parts[suite].facts.get("processor", "") for at in column.at
-    ]
-    return found if len(set(found)) > 1 else []
+    return column.processors if len(set(column.processors)) > 1 else []
 
 
 def data_of(site: Site, drawn: list[Column]) -> Any:
@@ -74,7 +70,7 @@ def data_of(site: Site, drawn: list[Column]) -> Any:
     processors: dict[str, int] = {}
     for column in drawn:
         accepted = band(site, column)
-        limits = limits_of(column, accepted)
+        limits = limits_of(column, accepted, site.levels)
         every = column.at == list(range(len(archive.commits)))
         changes = site.levels.changes.get(column.key, [])
         figures.append(
@@ -97,7 +93,7 @@ def data_of(site: Site, drawn: list[Column]) -> Any:
                 "alarms": sorted(column.alarms),
                 "on": [
                     processors.setdefault(name, len(processors))
-                    for name in processors_of(archive, column)
+                    for name in processors_of(column)
                 ],
             }
         )

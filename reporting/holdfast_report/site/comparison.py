@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The values of all series at all commits, in files of some commits each, for the page that compares
-two of them. A commit that is added changes the last file alone."""
+two of them. A commit that is added changes the last file alone. A file names the series and commits
+whose values it holds, because a page may be older than the file that it loads."""
 
 import hashlib
 import json
@@ -36,7 +37,11 @@ def steps(column: Column, commits: int) -> list[list[float | int | None]]:
     return chunks
 
 
-def names(site: Site) -> str:
+def hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def names(site: Site) -> dict[str, Any]:
     """What the columns are, each name once: rows of a case, a class, a variant, a metric and its
     noise."""
     columns = ordered(site.archive)
@@ -45,7 +50,7 @@ def names(site: Site) -> str:
     variants = {name: at for at, name in enumerate(sorted({column.variant for column in columns}))}
     classes = {name: at for at, name in enumerate(site.archive.classes)}
     units = {column.metric: column.unit for column in columns}
-    data = {
+    return {
         "cases": [[case, addresses.of_case(case)] for case in cases],
         "classes": list(classes),
         "metrics": [[name, units[name], better_of(name, site.better)] for name in metrics],
@@ -61,7 +66,6 @@ def names(site: Site) -> str:
         ],
         "variants": list(variants),
     }
-    return f"holdfast.series({dense(data)});\n"
 
 
 def told(commit: Commit) -> str:
@@ -88,16 +92,20 @@ def comparison(site: Site, renderer: Renderer) -> dict[str, str]:
     archive = site.archive
     commits = len(archive.commits)
     by_series = [steps(column, commits) for column in ordered(archive)]
-    files = {"series": names(site)}
+    keys = dense([column.key for column in ordered(archive)])
+    holds = {"series": hashed(keys)}
+    files = {"series": f'holdfast.series("{holds["series"]}",{dense(names(site))});\n'}
     for number in range(-(-commits // CHUNK)):
+        name, some = f"values-{number}", archive.commits[number * CHUNK : (number + 1) * CHUNK]
+        holds[name] = hashed(keys + dense([commit.name for commit in some]))
         columns = dense([chunks[number] for chunks in by_series])
-        files[f"values-{number}"] = f"holdfast.values({number},{columns});\n"
-    versions = {name: hashlib.sha256(text.encode()).hexdigest()[:8] for name, text in files.items()}
+        files[name] = f'holdfast.values({number},"{holds[name]}",{columns});\n'
     data = {
         "commits": [[commit.short, commit.date, told(commit)] for commit in archive.commits],
         "chunk": CHUNK,
         "environments": environments(archive),
-        "versions": versions,
+        "holds": holds,
+        "versions": {name: hashed(text) for name, text in files.items()},
     }
     page = renderer.page("compare.html", "compare.html", ("site/compare.js",), data=embedded(data))
     return {f"data/{name}.js": text for name, text in files.items()} | {"compare.html": page}

@@ -20,7 +20,7 @@ from holdfast_report.drawing import Drawing, Pen, body_of
 from holdfast_report.site.archive import Archive, Column, Commit
 from holdfast_report.site.levels import Change, Levels
 from holdfast_report.site.views import tone_of
-from holdfast_report.trends import Band
+from holdfast_report.trends import Band, reach_of
 from holdfast_report.units import (
     BYTES,
     MINUS,
@@ -83,10 +83,13 @@ def whole(column: Column) -> bool:
     return column.unit != "s" and all(float(value).is_integer() for value in column.values)
 
 
-def limits_of(column: Column, band: Band | None) -> Limits:
+def limits_of(column: Column, band: Band | None, levels: Levels) -> Limits:
     """A varying series gets room for a change of a tenth, so that noise does not look like news;
     a count that changed by one is news. Rounded, so that frames are shared."""
-    shown = [min(column.values), max(column.values), *((band.low, band.high) if band else ())]
+    alarms = [column.values[index] for index in column.alarms]
+    medians = [level for _, _, level in levels.segments.get(column.key, [])]
+    reach = reach_of(column.values, [column.last, *alarms, *medians])
+    shown = [*reach, *((band.low, band.high) if band else ())]
     low, high = drawable(min(shown)), drawable(max(shown))
     if low == high == 0:
         return Limits(0.0, 1.0)
@@ -170,11 +173,16 @@ def short(number: float) -> str:
     return f"{number:.1f}".removesuffix(".0")
 
 
-def dots(plane: Plane, at: Sequence[int], values: Sequence[float]) -> str:
+def dots(plane: Plane, points: Sequence[tuple[int, float]]) -> str:
     """Lines of no length: with round caps each is a dot."""
+    return "".join(f"M{short(plane.x(at))} {short(plane.y(value))}h0" for at, value in points)
+
+
+def arrows(plane: Plane, points: Sequence[tuple[int, float]]) -> str:
+    """For values that the figure leaves out, each with its tip on the edge."""
     return "".join(
-        f"M{short(plane.x(x))} {short(plane.y(value))}h0"
-        for x, value in zip(at, values, strict=True)
+        f"M{short(plane.x(at))} {short(plane.y(value))}l-3 {5 if value > plane.limits.high else -5}h6z"
+        for at, value in points
     )
 
 
@@ -237,7 +245,13 @@ def marks(
         lines = "".join(f"M{short(plane.x(one.at - 0.5))} {TOP}V{BOTTOM}" for one in changes)
         parts.append(f'<path class="change" d="{lines}"/>')
     size = "few" if len(column.at) <= 120 else "many"
-    parts.append(f'<path class="dots {size}" d="{dots(plane, column.at, column.values)}"/>')
+    inside: list[tuple[int, float]] = []
+    beyond: list[tuple[int, float]] = []
+    for at, value in zip(column.at, column.values, strict=True):
+        (inside if limits.low <= drawable(value) <= limits.high else beyond).append((at, value))
+    parts.append(f'<path class="dots {size}" d="{dots(plane, inside)}"/>')
+    if beyond:
+        parts.append(f'<path class="beyond" d="{arrows(plane, beyond)}"/>')
     flat = "".join(
         f"M{short(plane.x(first))} {short(plane.y(value))}H{short(plane.x(last))}"
         for first, last, value in levels.segments.get(column.key, [])
@@ -299,7 +313,7 @@ def figure(
     drawn: Mapping[str, str] | None = None,
 ) -> Markup:
     """`drawn` are frames that need not be drawn again, by their names."""
-    limits = limits_of(column, band)
+    limits = limits_of(column, band, levels)
     name = name_of(limits, column.unit, whole(column))
     known = (drawn or {}).get(name)
     framed = Markup(known) if known is not None else frame(limits, column.unit, whole(column))

@@ -49,11 +49,14 @@ class Gathering:
             found = self.columns[key] = Column(key)
         return found
 
-    def measured(self, column: Column, number: int, value: float, utc: str, blocks: bool) -> None:
+    def measured(
+        self, column: Column, number: int, value: float, utc: str, blocks: bool, processor: str = ""
+    ) -> None:
         if blocks:
             column.alarms.add(len(column.at))
         column.at.append(number)
         column.values.append(value)
+        column.processors.append(processor)
         self.times.setdefault(column.key, []).append(utc)
 
     def value(self, key: Key, number: int, value: float, verdict: str | None, utc: str) -> None:
@@ -74,6 +77,7 @@ class Gathering:
                 by_time = sorted(range(len(whens)), key=whens.__getitem__)
                 column.at = [column.at[index] for index in by_time]
                 column.values = [column.values[index] for index in by_time]
+                column.processors = [column.processors[index] for index in by_time]
                 column.alarms = {new for new, old in enumerate(by_time) if old in column.alarms}
         for run in self.runs.values():
             run.at = position[run.at]

@@ -243,6 +243,7 @@ def run_page(site: Site, renderer: Renderer, at: int) -> tuple[str, str]:
         one=commit,
         before=beside[0],
         after=beside[1],
+        parent=archive.commits[archive.position[commit.parent]] if commit.parent in archive.position else None,
         runs=[
             {
                 "device_class": run.device_class,

@@ -189,6 +189,7 @@ class Segment:
                 raise Problem(f"{where}: values.{text}: no line names this series; restore the store")
             held[int(text)] = float(value[0] if isinstance(value, list) else value)
         absent, blocking = inside(run.absent), blocking_in(run)
+        processor = facts_of(self.env.get(run.suite, {})).get("processor", "")
         for series in self.suites.get(run.suite, []):
             value_now = held[series]
             if series in absent:
@@ -196,7 +197,9 @@ class Segment:
             if value_now is None:
                 raise Problem(f"{where}: series {series} has no value; restore the store")
             column = self.columns[series]
-            self.gathering.measured(column, number, value_now, run.utc, series in blocking)
+            self.gathering.measured(
+                column, number, value_now, run.utc, series in blocking, processor
+            )
 
 
 def blocking_in(run: Run) -> set[int]:

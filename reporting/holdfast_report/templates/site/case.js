@@ -26,7 +26,8 @@
   };
   const readable = (value, unit) => {
     const [scale, name] = scaleOf(Math.abs(value), unit);
-    return `${plain(value / scale, 5)} ${name}`.trim();
+    const whole = scale === 1 && Number.isInteger(value);
+    return `${whole ? value.toLocaleString("en").replace("-", "\u2212") : plain(value / scale, 5)} ${name}`.trim();
   };
   const labels = (ticks, unit) => {
     const [scale, name] = scaleOf(Math.max(...ticks.map(Math.abs)), unit);
@@ -63,11 +64,26 @@
     return {figure, at, svg, element, readout: element.querySelector(".readout"), frame: svg.querySelector(".frame"),
       marks: svg.querySelector(".marks"), original: [svg.querySelector(".frame").innerHTML, svg.querySelector(".marks").innerHTML], pointed: null};
   });
+  // The lowest and the highest value that is shown, as trends.reach_of says.
+  const reachOf = (values, kept) => {
+    const ordered = [...values].sort((a, b) => a - b), few = ordered.length >= 8 ? Math.max(1, Math.floor(ordered.length / 20)) : 0;
+    const rest = [...kept, ...ordered.slice(few, ordered.length - few)], low = Math.min(...rest), high = Math.max(...rest);
+    const far = low === high ? Infinity : 2 * Math.max(high - low, 0.1 * Math.max(Math.abs(low), Math.abs(high)));
+    const near = ordered.filter((value) => low - far <= value && value <= high + far);
+    return [Math.min(low, near[0]), Math.max(high, near[near.length - 1])];
+  };
   // At the first range the marks lie where site/figures.py has put them; it left the limits of the values with us.
   const limitsOf = (plot) => {
-    const {figure, at} = plot, shown = [];
-    figure.values.forEach((value, index) => { if (at[index] >= view.from && at[index] <= view.to) shown.push(value); });
-    if (!shown.length) return null;
+    const {figure, at} = plot, values = [], kept = [];
+    figure.values.forEach((value, index) => {
+      if (at[index] < view.from || at[index] > view.to) return;
+      values.push(value);
+      if (figure.alarms.includes(index)) kept.push(value);
+    });
+    if (!values.length) return null;
+    kept.push(values[values.length - 1], ...figure.levels.filter(([first, end]) => end >= view.from && first <= view.to).map(([, , level]) => level));
+    // A logarithmic axis shows all.
+    const shown = view.axis === "log" ? values : reachOf(values, kept);
     if (figure.band) shown.push(figure.band[0], figure.band[2]);
     let low = Math.min(...shown), high = Math.max(...shown);
     if (low === 0 && high === 0) return {log: false, low, high: 1};
@@ -78,6 +94,7 @@
   };
   const xOf = (at) => LEFT + (at - view.from + 0.5) / (view.to - view.from + 1) * (RIGHT - LEFT);
   const yIn = (limits) => (value) => {
+    value = Math.min(Math.max(value, limits.low), limits.high);
     const share = limits.log ? Math.log(value / limits.low) / Math.log(limits.high / limits.low) : (value - limits.low) / (limits.high - limits.low);
     return BOTTOM - share * (BOTTOM - TOP);
   };
@@ -105,7 +122,9 @@
     }
     parts.push(`<path class="environment" d="${moves.length > 60 ? "" : uprights(moves)}"/><path class="change" d="${uprights(figure.changes.map((one) => one[0]))}"/>`);
     const seen = figure.values.map((value, index) => [at[index], value, index]).filter(([one]) => inside(one));
-    parts.push(`<path class="dots ${seen.length <= 120 ? "few" : "many"}" d="${seen.map(([one, value]) => `M${short(xOf(one))} ${short(y(value))}h0`).join("")}"/>`);
+    const out = seen.filter(([, value]) => value < limits.low || value > limits.high), inner = seen.filter((one) => !out.includes(one));
+    parts.push(`<path class="dots ${seen.length <= 120 ? "few" : "many"}" d="${inner.map(([one, value]) => `M${short(xOf(one))} ${short(y(value))}h0`).join("")}"/>`);
+    if (out.length) parts.push(`<path class="beyond" d="${out.map(([one, value]) => `M${short(xOf(one))} ${short(y(value))}l-3 ${value > limits.high ? 5 : -5}h6z`).join("")}"/>`);
     parts.push(`<path class="level" d="${figure.levels.filter(([first, end]) => end >= view.from && first <= view.to)
       .map(([first, end, level]) => `M${short(xOf(Math.max(first, view.from)))} ${short(y(level))}H${short(xOf(Math.min(end, view.to)))}`).join("")}"/>`);
     parts.push(`<path class="alarm" d="${seen.filter(([, , index]) => figure.alarms.includes(index)).map(([one, value]) => `M${short(xOf(one) - 3)} ${short(y(value) - 3)}l6 6m0 -6l-6 6`).join("")}"/>`);
@@ -139,19 +158,23 @@
     plot.readout.append(strong, where, ` ${date} ${subject}${on ? `${subject ? "," : ""} on ${on}` : ""}`);
     plot.marks.querySelector(".pointed")?.remove();
     const circle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
-    const y = yOf(plot, plot.figure.values[index]);
+    const y = heightIn(plot)(plot.figure.values[index]);
     circle.setAttribute("class", "pointed");
     circle.setAttribute("cx", short(xOf(at)));
     circle.setAttribute("cy", short(y));
     circle.setAttribute("r", "4.5");
     plot.marks.append(circle);
   };
-  const yOf = (plot, value) => isWhole() ? BOTTOM - (value - plot.figure.limits[0]) / (plot.figure.limits[1] - plot.figure.limits[0]) * (BOTTOM - TOP) : yIn(limitsOf(plot))(value);
+  const heightIn = (plot) => yIn(isWhole() ? {low: plot.figure.limits[0], high: plot.figure.limits[1]} : limitsOf(plot));
   const visible = (plot) => plot.at.map((at, index) => [at, index]).filter(([at]) => at >= view.from && at <= view.to);
   const nearest = (plot, event) => {
-    const box = plot.svg.getBoundingClientRect(), x = (event.clientX - box.left) / box.width * 350;
-    let best = null;
-    for (const [at, index] of visible(plot)) if (best === null || Math.abs(xOf(at) - x) < Math.abs(xOf(plot.at[best]) - x)) best = index;
+    const box = plot.svg.getBoundingClientRect(), scale = 350 / box.width, known = visible(plot), height = known.length && heightIn(plot);
+    const x = (event.clientX - box.left) * scale, y = (event.clientY - box.top) * scale;
+    let best = null, least = Infinity;
+    for (const [at, index] of known) {  // of several values of a commit the nearest
+      const apart = Math.abs(xOf(at) - x) + 1e-4 * Math.abs(height(plot.figure.values[index]) - y);
+      if (apart < least) [best, least] = [index, apart];
+    }
     return best;
   };
   const go = (plot) => {

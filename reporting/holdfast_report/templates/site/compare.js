@@ -2,25 +2,28 @@
 // Any two commits, side by side. Values lie in files of some commits each, which are loaded when they are asked for, as
 // scripts, because a page on a disk may read nothing else. SPDX-License-Identifier: Apache-2.0
 (() => {
-  const {commits, chunk, environments, versions} = JSON.parse(document.getElementById("data").textContent);
+  const {commits, chunk, environments, holds, versions} = JSON.parse(document.getElementById("data").textContent);
   const find = (id) => document.getElementById(id);
   const [a, b, named, changed, table, said, cut] = ["a", "b", "named", "changed", "table", "said", "cut"].map(find);
-  const MOST = 500, UNSAFE = /[^A-Za-z0-9_.-]/gu, loaded = {};
+  const MOST = 500, UNSAFE = /[^A-Za-z0-9_.-]/gu, loaded = {}, held = {};
   let series = null;
   const named_once = ({cases, classes, metrics, rows, variants}) => rows.map(([a_case, a_class, a_variant, a_metric, noise]) => {
     const [name, page] = cases[a_case], [metric, unit, better] = metrics[a_metric], variant = variants[a_variant];
     return {
-      case: name, class: classes[a_class], variant, metric, unit, better, noise,
+      case: name, class: classes[a_class], variant, metric, unit, better, noise, part: `${name.split("/")[0]} on ${classes[a_class]}`,
       name: `${name} ${variant} ${metric} ${classes[a_class]}`.toLowerCase(),
       address: `${page}#${[classes[a_class], variant, metric].join(".").replace(UNSAFE, "_")}`,
     };
   });
-  window.holdfast = {series: (data) => { series = named_once(data); }, values: (number, columns) => { loaded[number] = columns; }};
+  window.holdfast = {
+    series: (of, data) => { held.series = of; series = named_once(data); },
+    values: (number, of, columns) => { held[`values-${number}`] = of; loaded[number] = columns; },
+  };
   const pending = {};
   const load = (name) => pending[name] ||= new Promise((done, failed) => {
     const script = document.createElement("script");
     script.src = `data/${name}.js?${versions[name]}`;
-    script.onload = done;
+    script.onload = () => held[name] === holds[name] ? done() : failed(new Error("the site was drawn again since this page was loaded; load it anew"));
     script.onerror = () => { delete pending[name]; failed(new Error(`data/${name}.js is missing; draw the site again`)); };
     document.body.append(script);
   });
@@ -29,6 +32,7 @@
     if (value === null) return "–";
     const steps = UNITS[unit] || [[1, unit === "1" ? "" : unit]];
     const [scale, name] = steps.find(([one]) => Math.abs(value) >= one * 0.9995) || steps[steps.length - 1];
+    if (scale === 1 && Number.isInteger(value)) digits = 15;
     return `${Number((value / scale).toPrecision(digits)).toLocaleString("en", {maximumSignificantDigits: digits})} ${value === 0 && unit === "s" ? "s" : name}`.trim();
   };
   const valuesAt = (position) => {
@@ -56,11 +60,14 @@
     const [before, after] = [first, second].map((position) => environmentAt(name, position));
     return before && after && before !== after;
   });
+  // The suites of each class with a value; what only one of the two commits was measured on is not compared.
+  const measured = (values) => new Set(series.filter((_, index) => values[index] !== null).map((one) => one.part));
   const compared = (first, second) => {
-    const before = valuesAt(first), after = valuesAt(second), rows = [];
+    const before = valuesAt(first), after = valuesAt(second), rows = [], [had, has] = [before, after].map(measured);
+    alone = [...had, ...has].filter((part) => !had.has(part) || !has.has(part)).sort();
     series.forEach((one, index) => {
       const [x, y] = [before[index], after[index]];
-      if (x === null && y === null) return;
+      if (!had.has(one.part) || !has.has(one.part) || (x === null && y === null)) return;
       const change = x === null || y === null ? null : x === 0 ? (y === 0 ? 0 : Math.sign(y)) : y / x - 1;
       // How many times the change is what neighbours in the history differ by; a count that never varies has no noise.
       const weight = change === null ? 0 : change === 0 ? -1 : Math.abs(change) / Math.max(one.noise, 1e-12);
@@ -91,10 +98,10 @@
       cell(row, one.class, "text");
     }
     table.hidden = !shown.length;
-    said.textContent = `${shown.length} of ${rows.length} series${changed.checked ? " changed: exact ones at all, others by three times their noise or more" : ""}; what is most significant comes first.${apart.length ? ` Not the code alone: ${apart.join(" and ")} ${apart.length > 1 ? "have" : "has"} another environment at each of the two, and what was timed is not comparable.` : ""}`;
+    said.textContent = `${shown.length} of ${rows.length} series${changed.checked ? " changed: exact ones at all, others by three times their noise or more" : ""}; what is most significant comes first.${apart.length ? ` Not the code alone: ${apart.join(" and ")} ${apart.length > 1 ? "have" : "has"} another environment at each of the two, and what was timed is not comparable.` : ""}${alone.length ? ` Not compared, because only one of the two has them: ${alone.join(", ")}.` : ""}`;
     cut.textContent = shown.length > MOST ? `The first ${MOST} are shown; narrow them down by name.` : "";
   };
-  let rows = [], apart = [];
+  let rows = [], apart = [], alone = [];
   const run = async () => {
     const first = commitOf(a.value), second = commitOf(b.value);
     for (const [input, at] of [[a, first], [b, second]])
@@ -106,7 +113,7 @@
     try {
       await Promise.all(["series", `values-${Math.floor(first / chunk)}`, `values-${Math.floor(second / chunk)}`].map(load));
     } catch (error) {
-      said.textContent = error.message;
+      [rows, table.hidden, said.textContent, cut.textContent] = [[], true, error.message, ""];
       return;
     }
     rows = compared(first, second);
