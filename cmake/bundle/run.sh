@@ -101,27 +101,33 @@ fi
 # shellcheck source=cmake/bundle/environment.sh
 . "$bundle/environment.sh" || fail "without CUDA 13's libraries no suite can start (see above)"
 
-# Seconds that the last archive took, reserved for the next.
-closing=1
+# Seconds reserved for the next archive: what the slowest took, and first a fiftieth of the budget.
+closing=$((1 + budget / 50))
 keep() {  # [STEP]: that has just left results
-  local begin=$SECONDS
+  local begin=$SECONDS took
   write_summary
   [ -n "$archive" ] || return 0
   [ $# -eq 0 ] || cut_step "$1"
   write_archive "${names[@]}"
-  closing=$((SECONDS - begin + 1))
+  took=$((SECONDS - begin + 1))
+  [ $took -le $closing ] || closing=$took
 }
 
 # ---- the tour ----
 
 mapfile -t names < <(awk 'NF { print $1 }' <<< "$steps")
+is_asked_for() {  # STEP
+  [ -z "$only" ] || [[ ,$only, == *,$1,* ]]
+}
+
+# An archive without its tour holds steps that this call keeps, unless it takes all of them anew.
+[ "$resume$only" = no ] || [ -f "$out/logs/options" ] || [ -z "$archive" ] || read_archive
 if [ $resume = yes ]; then
-  [ -f "$out/logs/options" ] || [ -z "$archive" ] || read_archive
   [ ! -f "$out/logs/options" ] || [ "$(< "$out/logs/options")" = "$device $quick" ] ||
     fail "--resume goes on with what was begun: $(sed 's/\(.*\) .*/--device=\1/; ' "$out/logs/options"), --quick or not"
 else
   for name in "${names[@]}"; do
-    [[ -z $only || ,$only, == *,$name,* ]] || continue
+    is_asked_for "$name" || continue
     rm -rf --one-file-system "${out:?}/$name" "$out/.pieces/$name" "$out/logs/$name".{txt,json,begun,log}
   done
   rm -f "$out/machine.txt"
@@ -155,11 +161,30 @@ interrupted() {
 }
 trap interrupted INT TERM
 
+# Changes with each part of a step that ends, and with each process of a stopped one that leaves results.
+progress() {  # STEP
+  (
+    cd "$out" && {
+      grep -lsx -d skip '[0-9]\+' "$1"/.parts/*
+      find "$1" -name 'process-*.json' 2> /dev/null
+    } | sort | cksum | cut -d ' ' -f 1
+  )
+}
+
+# Sets `again`: whether an earlier call began the step, and `tries`: how often it was begun since it last came further.
+read_begun() {  # STEP
+  local reached=''
+  again=no tries=0
+  [ -f "$out/logs/$1.begun" ] || return 0
+  again=yes
+  read -r tries reached < "$out/logs/$1.begun"
+  [ "$reached" = "$(progress "$1")" ] || tries=0
+}
+
 take() {  # STEP SECONDS CASE_SECONDS
   local log=$out/logs/$1.log result=0 status says
-  export seconds=$2 case_seconds=$3 again=no
-  [ "$tries" -eq 0 ] || again=yes
-  echo $((tries + 1)) > "$out/logs/$1.begun"
+  export seconds=$2 case_seconds=$3 again
+  echo "$((tries + 1)) $(progress "$1")" > "$out/logs/$1.begun"
   keep
   begin=$SECONDS
   timeout --kill-after=10 "$2" "$BASH" "$bundle/tour/steps.sh" "$1" > "$log" 2>&1 < /dev/null &
@@ -179,21 +204,25 @@ take() {  # STEP SECONDS CASE_SECONDS
   keep "$1"
 }
 
+last=''  # the step that leaves its time to no other
+for name in "${names[@]}"; do
+  ! is_asked_for "$name" || ended "$name" || last=$name
+done
 number=0
 while read -r name share of_case what; do
   [ -n "$name" ] || continue
   number=$((number + 1))
-  [ -z "$only" ] || [[ ,$only, == *,$name,* ]] || continue
-  tries=0
-  [ ! -f "$out/logs/$name.begun" ] || tries=$(< "$out/logs/$name.begun")
-  limit=$((budget * share / 100)) room=$((budget > SECONDS + closing ? budget - SECONDS - closing : 0))
-  [ $limit -le $room ] || limit=$room
+  is_asked_for "$name" || continue
+  read_begun "$name"
+  # A step that came no further in its share gets twice the share, then three times.
+  limit=$((budget * share * (tries + 1) / 100)) room=$((budget > SECONDS + closing ? budget - SECONDS - closing : 0))
+  [ $limit -le $room ] && [ "$name" != "$last" ] || limit=$room
   printf '[%2d/%d] %s: %s' $number ${#names[@]} "$name" "$what" >&2
   if ended "$name"; then
     echo " (taken before)" >&2
   elif [ "$tries" -ge $most_tries ]; then
     echo >&2
-    note "$name" failed 3 0 "was begun $tries times and never came to its end"
+    note "$name" failed 3 0 "was begun $tries times and came no further"
   elif [ $limit -lt $least_seconds ]; then
     echo >&2
     note "$name" left 3 0 "not begun: of the $budget s of this call $room are left; --resume goes on"

@@ -134,10 +134,10 @@ expect 3 'gate_1 *failed *3' "what was killed is taken again"
 mkdir "$place/unpacked"
 tar -xzf "$place/two.tar.gz" -C "$place/unpacked"
 diff -r --exclude=cache --exclude=.pieces "$place/two" "$place/unpacked/two" || fail "the archive is not what the tour left"
-rm "$place/two/logs/gate_1.txt"
-echo 3 > "$place/two/logs/gate_1.begun"
-tour --out="$place/two" --only=smoke,gate_1 --resume
-expect 3 'gate_1 .* was begun 3 times and never came to its end' "what never ends is not begun for ever"
+rm -r "$place/two"
+tour --out="$place/two" --only=smoke --archive="$place/two.tar.gz"
+expect 3 'gate_1 *failed *3' "a step that is taken again elsewhere leaves the archive its others"
+tar -tzf "$place/two.tar.gz" | grep 'gate_1/.*/planted.json' > /dev/null || fail "steps that were not asked for leave the archive"
 
 # ---- a budget ----
 
@@ -145,9 +145,11 @@ tour --out="$place/three" --only=smoke,gate_2 --budget=1
 expect 3 'gate_2 *left .* not begun' "a budget that is spent leaves steps"
 tour --out="$place/three" --only=smoke,gate_2 --budget=300 --resume
 expect 0 'gate_2 *well' "the next call takes what is left"
-tour --out="$place/three" --only=dry_equals_real --resume
+tour --out="$place/three" --only=dry_equals_real --resume --archive="$place/three.tar.gz"
 expect 0 'dry_equals_real *well .* 0 counts or code metrics differ, 0 cases or suites' "without a gate each suite is measured to be compared"
-tour --out="$place/three" --only=gate_1 --budget=20 --case=90
+twice=$(tar -tzf "$place/three.tar.gz" | sort | uniq -d)
+[ -z "$twice" ] || fail "the archive holds twice $twice"
+tour --out="$place/three" --only=gate_1,calibrations --budget=20 --case=90
 expect 3 'gate_1 *stopped .* did not end within 5 s' "a step has a share of the budget"
 
 touch "$place/three/gate_2/of_an_older_tour"
@@ -212,13 +214,30 @@ done
 
 cp tour/steps.sh "$place/steps.sh"
 cat > tour/steps.sh << 'END'
+mkdir -p "$out/$1/.parts"
+[ ! -e "$bundle/ends_a_part" ] || echo 0 > "$out/$1/.parts/$$"
 echo "taken again: $again"
 exit 124
 END
-tour --out="$place/begun" --only=smoke
-expect 3 'smoke *stopped .* taken again: no' "the first call begins a step"
-tour --out="$place/begun" --only=smoke --resume
-expect 3 'smoke *stopped .* taken again: yes' "the next call goes on in it"
+begun() {  # OPTION...
+  tour --out="$place/begun" --only=smoke,calibrations --budget=100 "$@"
+}
+begun
+expect 3 'smoke *stopped .* within 12 s.* taken again: no' "the first call begins a step"
+touch ends_a_part
+for share in 24 12 12 12; do
+  begun --resume
+  expect 3 "smoke *stopped .* within $share s.* taken again: yes" "the next call goes on in it"
+done
+rm ends_a_part
+for share in 12 24 36; do
+  begun --resume
+  expect 3 "smoke *stopped .* within $share s" "a step that came no further in its share gets more"
+done
+begun --resume
+expect 3 'smoke *failed .* was begun 3 times and came no further' "what never ends is not begun for ever"
+tour --out="$place/alone" --only=smoke --budget=100
+expect 3 'smoke *stopped .* within 9[0-9] s' "a step that leaves its time to no other gets all of it"
 mv "$place/steps.sh" tour/steps.sh
 
 # ---- side by side, with a Python that has no JAX, and one that says that it has ----
@@ -331,4 +350,12 @@ printf '#!/bin/sh\nexit 0\n' > tests/b_test
 chmod +x tests/*
 step gpu_tests cuda no
 expect 1 '^failed: a_test, 0 are skipped' "a test that fails before one that passes"
+cat > tests/a_test << 'END'
+#!/bin/sh
+echo "sees $CUDA_VISIBLE_DEVICES"
+END
+step gpu_tests cuda:1 no
+expect 0 '^sees 1$' "tests take another GPU than the tour"
+CUDA_VISIBLE_DEVICES=4,GPU-7a step gpu_tests cuda:1 no
+expect 0 '^sees GPU-7a$' "tests take another GPU of those that are visible"
 echo "tour: keeps what it promises"

@@ -87,7 +87,7 @@ write_archive() {  # STEP...
 write_files() {
   local k state file
   mapfile -t state < <(cd "$out" && find . -maxdepth 2 \( -path './logs/*.txt' -o -path './logs/*.json' -o -path './logs/*.begun' \
-    -o -path './logs/options' -o -path './*.txt' -o -path './summary.json' \) -type f -printf '%P\n' | sort)
+    -o -path './logs/options' -o -regex '\./[^/]*\.txt' -o -path './summary.json' \) -type f -printf '%P\n' | sort)
   compress "$out/.pieces/state.gz" "${state[@]}"
   for ((k = 1; k <= most_files; ++k)); do
     file=$(file_name $k)
@@ -110,7 +110,7 @@ read_archive() {
     file=$(file_name $k)
     [ -f "$file" ] || continue
     tar --extract --gzip --file="$file" --directory="$out" --strip-components=1 ||
-      fail "$file is no archive of a tour; take it away, or leave out --resume"
+      fail "$file is no archive of a tour; take it away, or name another with --archive"
   done
 }
 

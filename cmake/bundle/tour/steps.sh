@@ -52,6 +52,14 @@ within() {  # COMMAND...
   timeout --foreground --kill-after=5 "$case_seconds" "$@"
 }
 
+# Runs a program that takes the first GPU that it sees.
+on_gpu() {  # COMMAND...
+  local visible=() ordinal=${device#cuda:}
+  [[ $device == cuda:* ]] || { "$@"; return; }
+  IFS=, read -ra visible <<< "${CUDA_VISIBLE_DEVICES:-}"
+  CUDA_VISIBLE_DEVICES=${visible[ordinal]:-$ordinal} "$@"
+}
+
 into() {  # FILE COMMAND...
   "${@:2}" 2>&1 | tee "$1"
 }
@@ -89,7 +97,7 @@ step_gpu_tests() {
   needs_gpu "nothing is executed on $device"
   for test in "$bundle"/tests/*; do
     name=$(basename "$test")
-    GTEST_OUTPUT="xml:$place/$name.xml" part "$name" within "$test" || failed+=" $name"
+    GTEST_OUTPUT="xml:$place/$name.xml" part "$name" on_gpu within "$test" || failed+=" $name"
   done
   skipped=$(cat "$place"/*.xml | grep -c 'result="skipped"')
   echo "$([ -n "$failed" ] && echo "failed:$failed" || echo "no test fails"), $skipped are skipped (gpu_tests/)"
@@ -189,7 +197,7 @@ step_side_by_side() {
     own=$place/.parts/$suite.sh
     printf '#!/bin/sh\nLD_LIBRARY_PATH=%q exec %q "$@"\n' "${LD_LIBRARY_PATH:-}" "$bundle/bin/$suite" > "$own"
     chmod +x "$own"
-    part "$suite" into "$place/$suite.txt" within env LD_LIBRARY_PATH="${holdfast_libraries_before:-}" \
+    part "$suite" into "$place/$suite.txt" on_gpu within env LD_LIBRARY_PATH="${holdfast_libraries_before:-}" \
       "$python" "$bundle/side_by_side/$suite.py" --library=jax --device=cuda --budget=5 --suite="$own" "${beside[$suite]}" &&
       compared=$((compared + 1))
   done

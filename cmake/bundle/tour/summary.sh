@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # For run.sh: what is known of each step, in files of logs/, so that a later call knows it too: STEP.txt (step, status, code,
-# seconds, words), STEP.json (the same for programs), STEP.begun (how often it was begun). And the summary of all.
+# seconds, words), STEP.json (the same for programs), STEP.begun (how often it was begun since it last came further, and a sum
+# of what had ended by then). And the summary of all.
 # shellcheck disable=SC2154  # device, names, out and quick are run.sh's
 
 ended() {  # STEP: whether no call takes it again
