@@ -55,11 +55,14 @@ else
   git worktree add --quiet --force --detach "$tree" "$base"
 fi
 cached() { sed -n "s/^$1:[A-Z]*=//p" "${2:-$build}/CMakeCache.txt" 2>/dev/null || true; }
-# The base has its own presets: a compiler or flag that this tree's presets set is part of the change. Libraries and Python
-# are those that this tree found: the base has no .venv with CUDA's wheels.
+# The base has its own presets and CMake lists: a compiler, flag or library that this tree's set or find is part of the change.
+# What this tree found inside itself, and Python, serve the base too: it has no .venv with CUDA's wheels.
 configured=()
-while IFS= read -r found; do configured+=("-D$found"); done < <(
-  sed -nE 's/^(HOLDFAST_[A-Z0-9_]+):(FILE)?PATH=/\1=/p' "$build/CMakeCache.txt" 2>/dev/null)
+places=()
+while IFS= read -r name; do
+  places+=("$name")
+  if [[ $(cached "$name") = "$PWD"/* ]]; then configured+=("-D$name=$(cached "$name")"); fi
+done < <(sed -nE 's/^(HOLDFAST_[A-Z0-9_]+):(FILE)?PATH=.*/\1/p' "$build/CMakeCache.txt" 2>/dev/null)
 if [ -x .venv/bin/python3 ]; then configured+=("-DPython3_EXECUTABLE=$PWD/.venv/bin/python3"); fi
 # Variables that a preset of this tree sets are also set for targets of its build, so they are unset for the base. Presets
 # include others, so every JSON file but the user's own is searched; what is unset in vain is restored below.
@@ -91,7 +94,7 @@ of_presets=$(for at in . "$tree"; do
 done)
 by_hand=()
 for names in CMAKE_CXX_COMPILER/CXX CMAKE_CXX_FLAGS/CXXFLAGS CMAKE_CXX_FLAGS_RELEASE CMAKE_EXE_LINKER_FLAGS/LDFLAGS \
-  HOLDFAST_UNITY; do
+  HOLDFAST_UNITY "${places[@]}"; do
   name=${names%/*}
   grep -q "^$name:" "$build/CMakeCache.txt" || continue
   if [ "$(cached "$name")" = "$(cached "$name" "$plain")" ]; then continue; fi

@@ -34,6 +34,23 @@ TEST_F(Unheld, AnAcceptedMetricThatIsBlankIsMissingWithItsReason) {
                              HasSubstr(no_permission)));
 }
 
+// A reading that no case declares is advisory: one line less in a suite ends its gate.
+TEST_F(Unheld, AnAcceptedMetricThatNoCaseDeclaresIsMissingThoughItIsMeasured) {
+  accepted(toy::dry());
+  Results now = toy::dry();
+  for (CaseResult& result : now.cases)
+    for (auto& [name, variant] : result.variants)
+      variant.metrics["peak_bytes"] = {.kind = "advisory", .value = 9e9};
+  List listed = toy::list();
+  listed.metrics.erase("peak_bytes");
+  for (ListedCase& one : listed.cases)
+    for (auto& [kind, metrics] : one.devices) std::erase(metrics, "peak_bytes");
+  store_as_listed(now, listed);
+  EXPECT_EQ(check(), 3) << output_;
+  EXPECT_THAT(output_, HasSubstr("peak_bytes    has an accepted value, 1.178 MB, and its suite "
+                                 "does not declare the metric any more"));
+}
+
 TEST_F(Unheld, ABoundedMetricThatIsBlankIsMissingWithoutABaseline) {
   Results now = toy::dry();
   toy::metric(now, "optimized", "launches") = {.kind = "exact", .reason = no_permission};

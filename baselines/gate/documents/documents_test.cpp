@@ -181,6 +181,13 @@ TEST(Documents, AListSaysWhatEachOfItsMetricsIs) {
               ThrowsMessage<Error>(HasSubstr("'speedup' is not among the 'metrics' of this list")));
 }
 
+TEST(Documents, AListNamesACaseOnce) {
+  List list = toy::list();
+  list.cases.push_back(list.cases.front());
+  EXPECT_THAT([&] { (void)parse_list(Document("l.json", canonical(to_json(list)))); },
+              ThrowsMessage<Error>(HasSubstr("'toy/step/n:64/f64' stands twice here")));
+}
+
 TEST(Documents, AnUnknownKeyAnywhereIsNamed) {
   EXPECT_THAT(complaint(toy::dry(), "\"oracle\"", "\"surprise\": 1, \"oracle\""),
               HasSubstr("unknown key 'surprise'"));

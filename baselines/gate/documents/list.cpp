@@ -56,10 +56,12 @@ List parse_list(const Document& document) {
   Object object = open_schema(document, "holdfast-list/2");
   List list{.suite = name_of(object.take("suite")),
             .metrics = parse_meanings(object.take("metrics"))};
-  for (const Reader& item : object.take("cases").items()) {
+  const Reader cases = object.take("cases");
+  std::vector<std::string> ids;
+  for (const Reader& item : cases.items()) {
     Object row = item.object();
     ListedCase& listed = list.cases.emplace_back();
-    listed.id = case_id_of(row.take("id"), list.suite);
+    listed.id = ids.emplace_back(case_id_of(row.take("id"), list.suite));
     listed.tier = row.take("tier").one_of(tiers);
     listed.reference = row.take("reference").boolean();
     if (const auto limit = row.optional("limit")) listed.limit = parse_limit(*limit);
@@ -76,6 +78,7 @@ List parse_list(const Document& document) {
     }
     row.close();
   }
+  refuse_repeated(cases, std::move(ids));
   object.close();
   return list;
 }

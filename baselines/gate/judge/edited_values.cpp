@@ -62,6 +62,7 @@ class Edits {
            .loosens = true});
     }
     compare_tools(place, before.fingerprint, after.fingerprint);
+    if (!change_.measured.contains(place)) compare_meanings(place, before.metrics, after.metrics);
   }
 
   void compare_entries(const Entries& before, const Entries& after, const std::string& on,
@@ -160,6 +161,20 @@ class Edits {
                        .after = told.after,
                        .why = key.second,
                        .loosens = true});
+  }
+
+  // What a metric was when it was accepted; a part that is measured is held to it itself.
+  void compare_meanings(const std::string& place, const Meanings& before, const Meanings& after) {
+    const std::set<std::string> reasoned = reasoned_metrics(base_, change_.policy, after);
+    for (const auto& [name, then] : before) {
+      const auto now = after.find(name);
+      if (now == after.end() || now->second == then) continue;
+      rows_.push_back({.rule = text("what ", name, " is, in ", place),
+                       .before = text_of(then),
+                       .after = text_of(now->second),
+                       .why = reasoned.contains(name) ? change_.policy.why_of_metric(name) : "",
+                       .loosens = true});
+    }
   }
 
   // "nvrtc 13.0.88, no driver": the tools that `other` does not have.

@@ -5,6 +5,7 @@
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/verdict_names.hpp"
+#include "gate/judge/merge_base.hpp"
 #include "gate/judge/part_judge.hpp"
 #include "gate/judge/row_sentence.hpp"
 
@@ -63,20 +64,23 @@ void PartJudge::look_for_lost(const std::string& key, const Entry& entry) {
   lose(name, text("has an accepted value, ", readable(entry.value, unit)),
        is_listed && !tier_includes("gate", listed->tier)
            ? "its case is of the tier " + listed->tier + " now"
-           : "was not measured");
+       : part_.list.metrics.contains(metric) ? "was not measured"
+                                             : "its suite does not declare the metric any more");
 }
 
 // Reports a missing value, unless the change says why it is gone.
 void PartJudge::lose(const EntryName& name, const std::string& had, const std::string& how) {
   const Removal* gone =
       policy_.removal(name.case_id, part_.device_class(), name.variant, name.metric);
-  if (!gone)
-    return missing(name.case_id, name.variant, name.metric, text(had, ", and ", how),
+  const std::string why = reason_of(gone, policy_.precedent());
+  if (why.empty())
+    return missing(name.case_id, name.variant, name.metric,
+                   text(had, ", and ", how, gone ? "; 'removed' gives an old reason" : ""),
                    part_.accept_command());
   Row row = judge_.new_row(name.case_id, name.variant, name.metric);
   row.verdict = verdict::accepted;
   row.evidence["rule"] = gone->place;
-  say(row, text(had, ", and is gone; ", accepted_because(gone->why)));
+  say(row, text(had, ", and is gone; ", accepted_because(why)));
   verdict_.rows.push_back(std::move(row));
 }
 

@@ -149,7 +149,9 @@ void PartJudge::excuse_entries(const std::string& case_id) {
 void PartJudge::judge_metrics(const CaseResult& result) {
   const std::vector<NamedMetric> all = named_metrics(result);
   for (const NamedMetric& metric : all) {
-    judged_.insert(entry_key(result.id, metric.variant, metric.name));
+    // What the list does not declare is advisory, which judges no accepted value.
+    if (part_.list.metrics.contains(metric.name))
+      judged_.insert(entry_key(result.id, metric.variant, metric.name));
     if (metric.name == kernels_metric || is_unrequested(result, metric)) continue;
     JudgedMetric judged = judge_.judge(result, metric, all);
     if (judged.gates) gating_.push_back(verdict_.rows.size());

@@ -179,6 +179,23 @@ def test_the_base_is_built_with_the_libraries_that_this_tree_found(tree: Path) -
     assert f"HOLDFAST_WHEELS:PATH={tree}/.venv" in (tree / "build/release/base/build/release/CMakeCache.txt").read_text()
 
 
+def test_a_library_that_a_list_of_cmake_finds_elsewhere_is_the_changes_and_one_set_by_hand_is_both_builds(
+    tree: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    place = tmp_path_factory.mktemp("libraries")
+    for which in ("fast", "slow", "mine"):
+        (place / which).mkdir()
+        (place / which / "library").touch()
+    found = "find_path(HOLDFAST_LIBRARY library HINTS {} NO_DEFAULT_PATH)\n"
+    (tree / "CMakeLists.txt").write_text(CMAKE + found.format(place / "fast"))
+    commit(tree, "0.001")
+    (tree / "CMakeLists.txt").write_text(CMAKE + found.format(place / "slow"))
+    assert compare(tree).returncode == 0
+    assert f"HOLDFAST_LIBRARY:PATH={place}/fast\n" in cache_of_base(tree)
+    assert compare(tree, f"-DHOLDFAST_LIBRARY={place}/mine").returncode == 0
+    assert f"HOLDFAST_LIBRARY:PATH={place}/mine\n" in cache_of_base(tree)
+
+
 def presets(place: Path, variables: str = "", environment: str = "", included: str = "") -> None:
     text = PRESETS.format(variables=variables, environment=environment, included=included)
     (place / "CMakePresets.json").write_text(text)

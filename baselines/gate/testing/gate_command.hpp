@@ -69,6 +69,15 @@ class GateCommand : public toy::Root {
     store(results, change...);
   }
 
+  // With the list as it is measured now, which a build would print so.
+  void store_as_listed(Results results, const List& listed) {
+    const std::string printed = canonical(to_json(listed));
+    results.list_hash = sha256(printed);
+    store(results);
+    write_file(result_path(results).parent_path() / "toy.list.json", printed);
+    write_file(lists_ / "toy.list.json", printed);
+  }
+
   // Runs git in the test's folder, without sample hooks and background maintenance.
   void git(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(),

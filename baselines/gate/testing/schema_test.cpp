@@ -185,6 +185,7 @@ std::vector<Language> languages() {
            .parse = [](const Document& read) { (void)parse_list(read); },
            .documents = parser_promise("list").seeds(),
            .between = {{"/metrics/*", "what a case has is among the metrics"},
+                       {"/cases/*", "a case stands there once"},
                        {"/cases/*/devices/*/metrics/*", "a case names a metric once"}}},
           {.name = "aliases",
            .parse = [](const Document& read) { (void)Aliases::parse(read); },

@@ -95,15 +95,6 @@ class WhoJudges : public GateCommand {
     begin();
   }
 
-  // With the list as it is measured now, which a build would print so.
-  void store_as_listed(Results results, const List& listed) {
-    const std::string printed = canonical(to_json(listed));
-    results.list_hash = sha256(printed);
-    store(results);
-    write_file(result_path(results).parent_path() / "toy.list.json", printed);
-    write_file(lists_ / "toy.list.json", printed);
-  }
-
  private:
   // What each test of the suite starts from, as the first of them has made it.
   static inline std::unique_ptr<TemporaryFolder> begun_ = {};

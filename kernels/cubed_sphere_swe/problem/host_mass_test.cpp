@@ -39,5 +39,20 @@ TEST(MassWatch, LosesNothingBesideLargeValuesThatCancel) {
   EXPECT_NEAR(watch.drift(), expected, 1e-12 * expected);
 }
 
+TEST(MassWatch, KeepsTheDriftOfTheWorstStepAfterBetterOnes) {
+  const std::vector<double> start = initial_state({n}, Start::face).h;
+  std::vector<double> worse = start;
+  worse[height_index(n, 1, 4, 7)] += 1;
+  const auto backend = open_backend("host");
+  MassWatch<double> watch(*backend, n, 2, panels, start.data());
+  for (const int step : {0, 1})
+    for (int panel = 0; panel < panels; ++panel)
+      watch.form(step, panel, (step == 0 ? worse : start).data(), panel, 0, n + 1);
+  watch.judge(2);
+  const double expected = relative_drift(mass_one_by_one(worse), mass_one_by_one(start));
+  EXPECT_GT(expected, 1e-6);
+  EXPECT_NEAR(watch.drift(), expected, 1e-12 * expected);
+}
+
 }  // namespace
 }  // namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA

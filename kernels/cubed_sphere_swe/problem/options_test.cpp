@@ -102,6 +102,18 @@ TEST_F(HostOptions, TheMassDriftIsTheLargestOfAllSteps) {
   }
 }
 
+TEST_F(HostOptions, AnUnwatchedLoopTellsTheDriftOfItsEnd) {
+  for (const Variant variant : variants) {
+    const auto loop = make_loop(*backend, variant, {13},
+                                {.diagnostics = Diagnostics::none,
+                                 .dt = 0.9 * 3.14159 / 26,
+                                 .steps = 40,
+                                 .allow_unstable = true});
+    loop->step();
+    EXPECT_GT(*drift(*loop), 0);
+  }
+}
+
 // One such step overflows, and inf - inf is NaN.
 TEST_F(HostOptions, AStateThatIsNoNumberHasNoSmallDrift) {
   for (const Variant variant : variants) {

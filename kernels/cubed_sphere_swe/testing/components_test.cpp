@@ -122,6 +122,20 @@ TEST_P(HostComponents, BeginsAgainWithTwiceItsInputs) {
       expect_turns(*make_component(*backend, variant, {13}, GetParam(), {.precision = precision}));
 }
 
+TEST(HostSat, BeginsAgainWithTheSumItBeganWith) {
+  const auto backend = open_backend("host");
+  for (const Variant variant : {Variant::reference, Variant::optimized}) {
+    const auto part = make_component(*backend, variant, {13}, {.kind = Kind::sat});
+    part->step();
+    const std::vector<double> once = part->result();
+    part->step();
+    EXPECT_NE(part->result(), once);
+    part->start_again(0);
+    part->step();
+    EXPECT_EQ(part->result(), once);
+  }
+}
+
 TEST_P(HostComponents, ASteadyStepAllocatesNothing) {
   for (const Variant variant : {Variant::reference, Variant::optimized}) {
     const auto part = make_component(*backend, variant, {13}, GetParam());

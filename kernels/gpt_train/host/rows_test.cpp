@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gpt_train/host/attention.hpp"
+#include "gpt_train/host/newton_schulz.hpp"
 #include "runtime/backend/backend.hpp"
 
 namespace holdfast::gpt_train::HOLDFAST_ISA {
@@ -41,6 +42,14 @@ TYPED_TEST(GptRows, ALogitThatIsNoNumberMakesTheLossNone) {
     z[place] = std::numeric_limits<T>::quiet_NaN();
     EXPECT_TRUE(std::isnan(classify<T>(z.data(), vocabulary, target, true, T(1), false))) << place;
   }
+}
+
+// The norm of a million equal numbers is added up in double: in f32 it is off by more than 1e-5.
+TYPED_TEST(GptRows, ALongMatrixIsNormalisedToTheRoundingOfItsNumbers) {
+  using T = TypeParam;
+  std::vector<T> x(1 << 20, T(0.1));
+  normalise(x.data(), static_cast<std::int64_t>(x.size()));
+  EXPECT_NEAR(double{x[0]} * 1024, 1, 1e-6);
 }
 
 // Row counts: a multiple of a block's rows, and another.

@@ -164,6 +164,42 @@ TEST(XpcsFit, PutsAStepThatWouldLeaveOnTheSideOfTheBox) {
   EXPECT_NEAR(step[1], 1, 1e-12);
 }
 
+// A fit of one parameter whose trials have a promised gain of one and these costs.
+class Judged {
+ public:
+  Judged() {
+    restart(fit_, {&start_, &lower_, &upper_});
+    judge(fit_, normal_);
+  }
+  double damping_after(double cost) {
+    fit_.gain() = 1;
+    fit_.trial()[0] = fit_.parameters()[0] + 1;
+    normal_[0] = cost;
+    judge(fit_, normal_);
+    return fit_.damping();
+  }
+
+ private:
+  double start_ = 0, lower_ = -99, upper_ = 99, normal_[3] = {20, 0, 1};
+  std::vector<double> memory_ = std::vector<double>(fit_count(1));
+  FitState fit_ = {memory_.data(), 1};
+};
+
+TEST(XpcsFit, DoublesItsDampingAgainOnceATrialHasGained) {
+  Judged fit;
+  EXPECT_DOUBLE_EQ(fit.damping_after(21), 2e-3);
+  EXPECT_DOUBLE_EQ(fit.damping_after(21), 8e-3);
+  EXPECT_DOUBLE_EQ(fit.damping_after(19.5), 8e-3);  // half of what was promised
+  EXPECT_DOUBLE_EQ(fit.damping_after(20), 16e-3);
+}
+
+TEST(XpcsFit, DampsAlwaysByATrillionth) {
+  Judged fit;
+  for (int trial = 1; trial < 9; ++trial) EXPECT_GT(fit.damping_after(20 - trial), 1e-12);
+  for (int trial = 9; trial < 19; ++trial) (void)fit.damping_after(20 - trial);
+  EXPECT_EQ(fit.damping_after(1), 1e-12);
+}
+
 TEST(XpcsFit, IsRefusedWhereItStartsAtNoNumber) {
   const Problem flow = problem(t, {}, 0.001);
   auto input = std::make_shared<Input>(*flow.input);

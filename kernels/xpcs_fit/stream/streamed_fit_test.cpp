@@ -143,6 +143,10 @@ TEST(XpcsStream, GivesUpWhereTooLittleIsLeft) {
 // A parabola in each batch, with a record of begins and finishes.
 class Toy final : public Batches {
  public:
+  // Whether this attempt of a batch fails.
+  std::function<bool(int batch, const std::vector<double>& at)> fails = {};
+  double least = 0;  // F of each batch at its minimum
+
   int count() const override { return 5; }
   int slots() const override { return 3; }
   std::int64_t points(int) const override { return 1000; }
@@ -150,12 +154,14 @@ class Toy final : public Batches {
     told += text("b", batch, " ");
     std::vector<double>& normal = normals_[slot];
     normal.assign(normal_count(5), 0);
+    normal[0] = least;
     for (std::size_t k = 0; k < at.size(); ++k) {
       const double off = at[k] - 1;
       normal[0] += poisoned ? NAN : off * off / 2;
       normal[1 + k] = off;
       normal[6 + 6 * k] = 1;
     }
+    if (fails && fails(batch, at)) normal[0] = NAN;
     batches_[slot] = batch;
   }
   const double* finish(int slot) override {
@@ -304,6 +310,89 @@ TEST(XpcsStream, ComparesCostsOfTheSameBatchesWhereItGoesOn) {
   StreamedFit fit(one, 0, batches, settings);
   fit.resume();
   expect_the_start_without_a_batch(fit, one);
+  saved.drain();
+  std::filesystem::remove_all(folder);
+}
+
+// One batch is lost at the start and another once a trial was accepted, whose share of the accepted
+// cost is subtracted: wherever the fit was stopped, all of that was saved.
+TEST(XpcsStream, GoesOnFromAnyBeginOfABatchBitForBit) {
+  constexpr int passes = 3;
+  const Problem one = problem({1, 8}, {.mode = Mode::at_rest}, 0.01);
+  int begins = 0;
+  const auto lost = [](int batch, const std::vector<double>& at) {
+    return batch == 1 || (batch == 3 && std::abs(at[0] - 1) < 0.1);
+  };
+  Toy toy;
+  toy.fails = [&](int batch, const std::vector<double>& at) { return ++begins, lost(batch, at); };
+  StreamedFit whole(one, passes, toy, {});
+  whole.run();
+  EXPECT_EQ(whole.points(), 3000);
+  const auto state_of = [](StreamedFit& fit) {
+    const double* const at = fit.state().at;
+    return std::vector(at, at + fit_count(fit.state().p));
+  };
+  const auto folder = std::filesystem::path(testing::TempDir()) / text("xpcs_any_", ::getpid());
+  for (int stop = 0; stop < begins; ++stop) {
+    std::filesystem::remove_all(folder);
+    Checkpoints saved(folder, "ours");
+    const StreamSettings settings = {.checkpoints = &saved, .checkpoint_frequency = 1};
+    int left = stop;
+    toy.fails = [&](int batch, const std::vector<double>& at) {
+      if (left-- == 0) throw std::runtime_error("stop");
+      return lost(batch, at);
+    };
+    EXPECT_THROW(StreamedFit(one, passes, toy, settings).run(), std::runtime_error);
+    saved.drain();
+    toy.fails = lost;
+    StreamedFit resumed(one, passes, toy, settings);
+    resumed.resume();
+    EXPECT_EQ(state_of(resumed), state_of(whole)) << stop;
+    EXPECT_THAT(resumed.statistics().faults_of,
+                testing::ElementsAreArray(whole.statistics().faults_of))
+        << stop;
+    saved.drain();
+  }
+  std::filesystem::remove_all(folder);
+}
+
+Problem without_bounds() {
+  Problem one = problem({1, 8}, {.mode = Mode::at_rest}, 0.01);
+  const auto input = std::make_shared<Input>(*one.input);
+  std::fill(input->box.lower.begin(), input->box.lower.end(), -1e9);
+  std::fill(input->box.upper.begin(), input->box.upper.end(), 1e9);
+  one.input = input;
+  return one;
+}
+
+// The distance after two passes is near enough for 4000 points, and would not be for 5000.
+TEST(XpcsStream, ConvergesByThePointsThatAreLeftAndSoWhereItGoesOn) {
+  const Problem one = without_bounds();
+  Toy toy;
+  toy.fails = [](int batch, const std::vector<double>&) { return batch == 1; };
+  StreamedFit two(one, 2, toy, {});
+  two.run();
+  toy.least = two.state().distance() * 4500 / (2e-4 * 4);
+  StreamedFit fit(one, 0, toy, {});
+  fit.run();
+  EXPECT_EQ(fit.state().status(), converged);
+  EXPECT_EQ(fit.statistics().passes, 2);
+
+  const auto folder = std::filesystem::path(testing::TempDir()) / text("xpcs_left_", ::getpid());
+  std::filesystem::remove_all(folder);
+  Checkpoints saved(folder, "ours");
+  const StreamSettings settings = {.checkpoints = &saved, .checkpoint_frequency = 1};
+  int left = 7;  // five batches, of which one has three attempts
+  toy.fails = [&](int batch, const std::vector<double>&) {
+    if (left-- == 0) throw std::runtime_error("stop");
+    return batch == 1;
+  };
+  EXPECT_THROW(StreamedFit(one, 0, toy, settings).run(), std::runtime_error);
+  saved.drain();
+  left = 100;
+  StreamedFit resumed(one, 0, toy, settings);
+  resumed.resume();
+  EXPECT_EQ(resumed.statistics().passes, 2);
   saved.drain();
   std::filesystem::remove_all(folder);
 }

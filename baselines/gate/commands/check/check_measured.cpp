@@ -35,6 +35,11 @@ std::string shortcoming(const Results& results) {
   return "";
 }
 
+std::string no_answer(const Results& results) {
+  const std::string why = shortcoming(results);
+  return why.empty() && results.run.sources ? "its device code was not the build's" : why;
+}
+
 void add_caveat(const std::string& caveat, Verdict& verdict) {
   auto& all = verdict.caveats;
   if (std::find(all.begin(), all.end(), caveat) == all.end()) all.push_back(caveat);
@@ -107,7 +112,7 @@ void look_for_expected(const CheckRequest& request, const Root& root, Verdict& v
     std::string why = "there are no results of it in " + request.directory.string();
     for (const MeasuredPart& part : root.parts)
       if (part.results.suite == suite && part.results.env.device_name == device)
-        why = shortcoming(part.results);
+        why = no_answer(part.results);
     if (why.empty()) continue;
     Row row{.case_id = suite, .device_class = device, .variant = case_variant, .metric = ""};
     row.verdict = verdict::missing;

@@ -13,6 +13,9 @@ std::string measure_command(const CheckRequest& request, const std::string& suit
 
 // Why a part does not stand for the whole gate; empty where it does.
 std::string shortcoming(const Results& results);
+// Why a part does not answer for the build's whole gate: its shortcoming, or device code from
+// elsewhere; empty where it does.
+std::string no_answer(const Results& results);
 
 // Adds a caveat, once.
 void add_caveat(const std::string& caveat, Verdict& verdict);

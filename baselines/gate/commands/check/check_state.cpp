@@ -109,6 +109,7 @@ void CheckState::read_copies(const Root& root) {
     const Environment& env = part.results.env;
     tools_[baseline_file(env.device_class, part.results.suite)] = fingerprint(env);
     devices_[env.device_class] = env.device_name;
+    unanswered_[baseline_file(env.device_class, part.results.suite)] = no_answer(part.results);
   }
   std::set<std::string> places;
   for (const auto& [place, tools] : tools_) places.insert(place);
@@ -232,18 +233,23 @@ void CheckState::tell_unknown(Verdict& verdict) const {
 }
 
 // A suite that is no longer measured on a device is not judged there, and one word in its
-// CMakeLists.txt does that. Which hosts and GPUs exist depends on the machine; compiling for a GPU
-// needs none.
+// CMakeLists.txt does that, as a word more filters its cases. Which hosts and GPUs exist depends on
+// the machine; compiling for a GPU needs none.
 void CheckState::tell_unmeasured(Verdict& verdict) const {
   std::map<std::string, std::vector<std::string>> by_class;  // suites that nobody compiled
   for (const auto& [place, baseline] : base_->baselines) {
-    if (tools_.contains(place) || lost_.contains(place) || says_why_gone(baseline)) continue;
+    const auto part = unanswered_.find(place);
+    if ((part != unanswered_.end() && part->second.empty()) || lost_.contains(place) ||
+        says_why_gone(baseline))
+      continue;
     const std::string suite = fs::path(place).stem();
     const std::string on = fs::path(place).parent_path().filename();
     const auto device = devices_.find(on);
     if (device != devices_.end())
       miss(place,
-           "the merge base has its baseline, and of its class only other suites were measured",
+           text("the merge base has its baseline, and ",
+                part != unanswered_.end() ? part->second
+                                          : "of its class only other suites were measured"),
            measure_command(request_, suite, device->second), verdict);
     else if (kind_of_class(on) == "cuda-dry")
       by_class[on].push_back(suite);

@@ -41,9 +41,10 @@ class CheckState {
   std::optional<MergeBase> base_ = {};
   std::map<std::string, std::string> bytes_ = {};  // by place
   Baselines copies_ = {};
-  std::map<std::string, std::string> lost_ = {};     // by place: why it ought to be there
-  std::map<std::string, Fingerprint> tools_ = {};    // of the parts that are judged, by place
-  std::map<std::string, std::string> devices_ = {};  // of those parts, by class
+  std::map<std::string, std::string> lost_ = {};        // by place: why it ought to be there
+  std::map<std::string, Fingerprint> tools_ = {};       // of the parts that are judged, by place
+  std::map<std::string, std::string> unanswered_ = {};  // of those parts: why not all of the gate
+  std::map<std::string, std::string> devices_ = {};     // of those parts, by class
   std::vector<RuleChange> changes_ = {};
 
   void read_copies(const Root& root);

@@ -32,6 +32,27 @@ TEST_F(EditedBaseline, AValueThatTheChangeTakesOutBlocksUntilItSaysWhy) {
   EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED"), HasSubstr("the step does it now")));
 }
 
+TEST_F(EditedBaseline, AValueThatIsGoneForAnOldReasonIsMissingThoughItsEntryStays) {
+  policy(no_rules_yet, R"("rules": [{"match": "toy/sum/**", "metric": "launches", "tolerance": 0.5,
+                                     "why": "the step does it now"},)");
+  begin();
+  Results now = toy::dry();
+  List listed = toy::list();
+  std::erase(listed.cases.back().devices["cuda-dry"], "peak_bytes");
+  for (auto& [name, variant] : now.cases.back().variants) variant.metrics.erase("peak_bytes");
+  store_as_listed(now, listed);
+  policy(no_waivers, R"("waivers": [],
+ "removed": [{"match": "toy/sum/**", "device": "cuda-dry-*", "metric": "peak_bytes",
+              "why": "the step does it now"}])");
+  EXPECT_EQ(judge(), 3) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("was not measured; 'removed' gives an old reason"));
+  policy(R"("metric": "peak_bytes",
+              "why": "the step does it now")",
+         R"("metric": "peak_bytes",
+              "why": "a sum needs no work area")");
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+}
+
 // A part that was not measured does not report it missing.
 TEST_F(EditedBaseline, AMetricThatASuiteHasNoMoreIsALooseningForAClassThatNobodyMeasured) {
   List listed = toy::list();
@@ -254,6 +275,25 @@ TEST_F(EditedBaseline, ValuesOfAMachineThatNothingWasAcceptedOfAreListed) {
   EXPECT_THAT(output_,
               HasSubstr("changed   GenuineIntel-6-85 in devices/host-x86_64-v4-2t/toy.json: "
                         "none -> 6 accepted values"));
+}
+
+// With the list and its baselines alike, a later measurement would judge by what was edited.
+TEST_F(EditedBaseline, WhatAMetricIsOnAMachineThatMeasuredNothingHereNeedsAReason) {
+  accepted(toy::host());
+  begin();
+  std::filesystem::remove(result_path(toy::host()));
+  List listed = toy::list();
+  listed.metrics["speedup"].kind = "advisory";
+  store_as_listed(toy::dry(), listed);
+  EXPECT_EQ(judge(), 0) << "the host's next run misses it: " << output_;
+  edit(toy::host(), [](Baseline& edited) { edited.metrics["speedup"].kind = "advisory"; });
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_,
+              HasSubstr("LOOSENED  what speedup is, in devices/host-x86_64-v4-2t/toy.json: ratio "
+                        "in 1, higher is better -> advisory in 1, higher is better"));
+  policy(R"("metrics": {)", R"("metrics": {"speedup": {"gate": "block", "why": "no reference"}, )");
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED  what speedup is"), HasSubstr("no reference")));
 }
 
 TEST_F(EditedBaseline, ToolsOfAMachineThatMeasuredNothingHereAreToldAndItsReadersBusiness) {

@@ -75,6 +75,22 @@ TEST_F(StateBefore, ASuiteThatNobodyMeasuresAnyMoreIsMissed) {
   EXPECT_EQ(check(), 0) << "nor is it missed where no change is judged: " << output_;
 }
 
+TEST_F(StateBefore, ASuiteOfWhichNotAllOfTheGateTierWasMeasuredIsMissed) {
+  Results now = toy::dry();
+  now.cases.pop_back();
+  now.partial = true;
+  store(now);
+  EXPECT_EQ(judge(), 3) << output_;
+  EXPECT_THAT(output_, HasSubstr("the merge base has its baseline, and the run was filtered"));
+  EXPECT_EQ(judge({"--only=toy"}), 0) << "who asks for one suite knows it: " << output_;
+  EXPECT_EQ(check(), 0) << "nor is it missed where no change is judged: " << output_;
+  now = toy::dry();
+  now.run.sources = "/elsewhere";
+  store(now);
+  EXPECT_EQ(judge(), 3) << output_;
+  EXPECT_THAT(output_, HasSubstr("and its device code was not the build's"));
+}
+
 TEST_F(StateBefore, ASuiteWithoutResultsIsGoneWhereThePolicySaysWhy) {
   add_another_suite();
   std::filesystem::remove(results_ / "cuda-dry-sm_90" / "other.json");
