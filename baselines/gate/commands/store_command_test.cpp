@@ -49,14 +49,6 @@ class StoreCommand : public GateCommand {
     write_file(baselines_ / "aliases.json",
                R"({"schema": "holdfast-aliases/1", "aliases": {)" + members + "}}\n");
   }
-  // Stores the results with the list as a build would print it now.
-  void store_as_listed(Results now, const List& list) {
-    const std::string content = canonical(to_json(list));
-    now.list_hash = sha256(content);
-    store(now);
-    write_file(lists_ / "toy.list.json", content);
-    write_file(result_path(now).parent_path() / "toy.list.json", content);
-  }
   // The exit code of `accept` for the toy as `spoil` leaves it.
   int refused(const std::function<void(Results&)>& spoiled) {
     Results now = toy::host();

@@ -51,7 +51,7 @@ bool times_case(const List& list, const std::string& device, const std::string& 
 
 // What holds for so many rows that no comparison looked at.
 std::string word_on(std::size_t as_screened, std::size_t open) {
-  const std::string times =
+  std::string times =
       text(plural(open, "time"), " beside the base ", open == 1 ? "is" : "are", " undecided");
   if (as_screened == 0) return times;
   return text("screening's word on ", open > 0 ? "the others" : "them", " stands",

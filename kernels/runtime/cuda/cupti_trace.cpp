@@ -72,7 +72,7 @@ void take_record(const CUpti_Activity& record, DeviceRecords& records) noexcept 
     try {
       add(record, records);
       return;
-    } catch (const std::exception&) {  // counted as dropped
+    } catch (const std::exception&) {  // no memory: counted as dropped
     }
   }
   ++records.dropped;
