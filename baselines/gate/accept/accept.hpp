@@ -9,7 +9,7 @@
 
 #include "gate/accept/refusals.hpp"
 #include "gate/documents/baseline.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 #include "gate/documents/results.hpp"
 #include "gate/documents/verdict_names.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "gate/documents/measured.hpp"
 #include "gate/documents/measured_part.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 #include "gate/documents/results.hpp"
 
 namespace holdfast::gate {

@@ -10,7 +10,7 @@
 #include "gate/documents/aliases.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/measured_part.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 #include "gate/documents/results_root.hpp"
 
 namespace holdfast::gate {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gate/documents/list.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 #include "gate/documents/results.hpp"
 
 namespace holdfast::gate {

@@ -10,7 +10,7 @@
 #include "gate/base/text_table.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/names.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/row_sentence.hpp"
 

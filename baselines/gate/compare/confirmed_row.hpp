@@ -10,7 +10,7 @@
 #include "gate/compare/sequential.hpp"
 #include "gate/documents/baseline.hpp"
 #include "gate/documents/measured_part.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 #include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {

@@ -9,7 +9,7 @@
 #include "gate/base/options.hpp"
 #include "gate/base/store.hpp"
 #include "gate/documents/baseline.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 
 namespace holdfast::gate {
 

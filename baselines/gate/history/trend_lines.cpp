@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/history/change_points.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 #include "gate/judge/merge_base.hpp"
 
 namespace holdfast::gate {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gate/documents/baseline.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 
 namespace holdfast::gate {
 

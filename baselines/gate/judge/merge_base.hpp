@@ -14,7 +14,7 @@
 #include "gate/documents/baseline.hpp"
 #include "gate/documents/list.hpp"
 #include "gate/documents/meaning.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 #include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {

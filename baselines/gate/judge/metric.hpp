@@ -8,7 +8,7 @@
 
 #include "gate/documents/measured.hpp"
 #include "gate/documents/measured_part.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 #include "gate/documents/verdict.hpp"
 #include "gate/judge/screening.hpp"
 

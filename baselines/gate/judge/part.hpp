@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gate/documents/measured_part.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 #include "gate/documents/verdict.hpp"
 
 namespace holdfast::gate {

@@ -8,7 +8,7 @@
 
 #include "gate/documents/baseline.hpp"
 #include "gate/documents/measured.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 #include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {

@@ -4,7 +4,7 @@
 #include "gate/base/options.hpp"
 #include "gate/base/store.hpp"
 #include "gate/documents/aliases.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 #include "gate/documents/profile.hpp"
 #include "gate/documents/selftest.hpp"
 #include "gate/history/append.hpp"

@@ -9,7 +9,7 @@
 
 #include "gate/base/store.hpp"
 #include "gate/documents/aliases.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 #include "gate/documents/selftest.hpp"
 #include "gate/testing/mutants.hpp"
 #include "gate/testing/parser_promises.hpp"

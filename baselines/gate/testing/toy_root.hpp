@@ -11,7 +11,7 @@
 
 #include "gate/base/process.hpp"
 #include "gate/documents/baseline.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 #include "gate/documents/results.hpp"
 #include "gate/testing/arguments.hpp"
 

@@ -10,7 +10,7 @@
 #include "gate/commands/check/check.hpp"
 #include "gate/documents/aliases.hpp"
 #include "gate/documents/measured_part.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 #include "gate/judge/merge_base.hpp"
 
 namespace holdfast::gate {

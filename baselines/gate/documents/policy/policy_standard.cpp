@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "gate/base/numbers.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 #include "gate/documents/results.hpp"
 
 namespace holdfast::gate {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/names.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 
 namespace holdfast::gate {
 namespace {

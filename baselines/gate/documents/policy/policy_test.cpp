@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 
 #include <gmock/gmock.h>
 

@@ -5,7 +5,7 @@
 #include "gate/documents/baseline.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/names.hpp"
-#include "gate/documents/policy.hpp"
+#include "gate/documents/policy/policy.hpp"
 
 namespace holdfast::gate {
 namespace {
