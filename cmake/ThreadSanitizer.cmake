@@ -16,10 +16,10 @@ find_library(HOLDFAST_ARCHER archer HINTS ${holdfast_llvm} REQUIRED)
 add_link_options(-Wl,--no-as-needed ${HOLDFAST_LLVM_OPENMP} -Wl,--as-needed)
 
 # FFTW and OpenBLAS are not compiled for ThreadSanitizer, which ignores their memory accesses. At every region LLVM's OpenMP
-# gives each thread of a team the floating-point mode of the first, while GCC's leaves a thread its own, as FlushTeamToZero needs; and it
-# counts the CPUs only once, so the test of a later count is left out. So is the test of denormal numbers: small cases of the
-# plain decoder meet some in its second thread, but none with GCC's OpenMP. So is the test whose child, forked from a process
-# with threads, starts threads: ThreadSanitizer cannot follow it.
+# gives each thread of a team the floating-point mode of the first, while GCC's leaves a thread its own, as FlushTeamToZero
+# needs; and it counts the CPUs only once, so the test of a later count is left out. So is the test of denormal numbers: small
+# cases of the plain decoder meet some in its second thread, but none with GCC's OpenMP. So is the test whose child, forked from
+# a process with threads, starts threads: ThreadSanitizer cannot follow it.
 set(HOLDFAST_THREADS_ENVIRONMENT
     OMP_TOOL_LIBRARIES=${HOLDFAST_ARCHER} TSAN_OPTIONS=ignore_noninstrumented_modules=1 KMP_INHERIT_FP_CONTROL=false
     GTEST_FILTER=-HostLimits.TheCpusThatOpenMpCountsAreThoseThatThisProcessMayUse:SinglePrecision.MeetsNoDenormalNumbersInAStep:XpcsCheckpoints.SurviveBeingKilledAtAnyMoment)
