@@ -65,11 +65,16 @@ nlohmann::json finite(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
 }
 
-nlohmann::json to_json(const Shift& shift, const std::vector<double>& units) {
+nlohmann::json to_json(const Shift& shift) {
   return {{"log_ratio", shift.estimate},
           {"lower", finite(shift.lower)},
-          {"upper", finite(shift.upper)},
-          {"units", units}};
+          {"upper", finite(shift.upper)}};
+}
+
+nlohmann::json to_json(const Shift& shift, const std::vector<double>& units) {
+  nlohmann::json made = to_json(shift);
+  made["units"] = units;
+  return made;
 }
 
 nlohmann::json to_json(const std::string& case_id, const Comparison& found, double tolerance) {
@@ -82,11 +87,8 @@ nlohmann::json to_json(const std::string& case_id, const Comparison& found, doub
   made["others"] = found.others;
   made["disturbed"] = found.disturbed;
   made["control"] = found.control ? to_json(*found.control, found.control_units) : nullptr;
-  made["parallelism"] = nullptr;
-  if (found.parallelism)
-    made["parallelism"] = {{"log_ratio", found.parallelism->estimate},
-                           {"lower", finite(found.parallelism->lower)},
-                           {"upper", finite(found.parallelism->upper)}};
+  made["parallelism"] = found.parallelism ? to_json(*found.parallelism) : nullptr;
+  made["means"] = found.means ? to_json(*found.means) : nullptr;
   made["alternating"] = found.alternating;
   made["seconds"] = found.seconds;
   made["smallest_shown"] = finite(smallest_shown(found.shift, tolerance));

@@ -20,10 +20,11 @@ double first_quartile(std::vector<double> values) {
   return rest == 0 ? values[below] : values[below] * (1 - rest) + values[below + 1] * rest;
 }
 
-// Without the fifth at either end.
+// Without the twentieth at either end: most of every fifth sample that is slow remains, and a single
+// disturbance among twenty does not.
 double trimmed_mean(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const auto cut = static_cast<std::ptrdiff_t>(values.size() / 5);
+  const auto cut = static_cast<std::ptrdiff_t>(values.size() / 20);
   return std::accumulate(values.begin() + cut, values.end() - cut, 0.) /
          static_cast<double>(std::ssize(values) - 2 * cut);
 }

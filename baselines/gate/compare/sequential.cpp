@@ -121,7 +121,7 @@ bool Sequence::has_lost_its_threads(double alpha) const {
 }
 
 // A first quartile shows no slowdown of fewer than three steps in four, but the mean does. It
-// confirms no loss, because it is less robust.
+// confirms no loss, because it is less robust, and its estimate is enough to keep from a pass.
 bool Sequence::slows_in_the_mean(double alpha) {
   found_.means.reset();
   if (found_.decision != Paired::pass && found_.decision != Paired::improved) return false;
@@ -130,7 +130,7 @@ bool Sequence::slows_in_the_mean(double alpha) {
     if (unit.means) told.push_back(found_.clock == Clock::cpu ? unit.means->cpu : unit.means->real);
   if (told.size() < units_.size()) return false;
   const Shift means = shift(told, alpha);
-  if (!(means.lower > std::log1p(plan_.tolerance))) return false;
+  if (!(means.estimate > std::log1p(plan_.tolerance))) return false;
   found_.means = means;
   return true;
 }

@@ -56,8 +56,8 @@ struct Comparison {
   // ln(head / base) of the threads that ran or waited for a CPU at once; empty if only one thread
   // was seen, or CPU time did not decide.
   std::optional<Shift> parallelism = {};
-  // ln(head / base) of trimmed means, where it is clearly beyond the tolerance and keeps the rest
-  // from being a pass.
+  // ln(head / base) of trimmed means, where its estimate is beyond the tolerance and keeps the
+  // rest from being a pass.
   std::optional<Shift> means = {};
   double seconds = 0;    // spent
   double others = 0;     // the median over the units

@@ -221,6 +221,19 @@ TEST(Sequence, ASlowdownOfSomeStepsThatOnlyTheMeanShowsIsNoPass) {
   }
 }
 
+TEST(Sequence, AMeanThatIsBeyondTheToleranceButNotClearlyIsNoPassEither) {
+  Sequence sequence({});
+  for (int i = 0; sequence.wants_unit(); ++i) {
+    UnitValue one = unit(0);
+    one.means = UnitValue::Means{.real = std::log(0.98 + 0.0225 * (i % 5))};
+    sequence.add(one);
+  }
+  sequence.end();
+  EXPECT_EQ(sequence.found().decision, Paired::undecided);
+  EXPECT_THAT(describe(sequence.found(), 0.02), HasSubstr(", but in the mean +"));
+  EXPECT_LT(sequence.found().means.value().lower, std::log(1.02));
+}
+
 TEST(Sequence, AMeanWithinTheToleranceOrThatAUnitDoesNotTellKeepsNothingFromPassing) {
   UnitValue one = unit(0);
   one.means = UnitValue::Means{.real = std::log(1.01)};
