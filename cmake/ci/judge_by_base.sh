@@ -20,15 +20,16 @@ cmake --build "$place/build" --target holdfast --parallel "$(nproc)" >"$place/lo
 
 cp -r "$build/results" "$place/results" # a copy, so that its verdict does not replace this tree's
 holdfast=$place/build/bin/holdfast
-# judge OPTIONS: exits with the verdict, unless something cannot be read.
+# judge BASELINES: exits with the verdict, unless something cannot be read.
 judge() {
   local status=0
-  "$holdfast" check "$place/results" --lists="$build/bin" "$@" --undecided=warn --quiet || status=$?
+  "$holdfast" check "$place/results" --lists="$build/bin" --baselines="$1" --baseline-ref="$reference" --undecided=warn \
+    --quiet || status=$?
   if [ $status != 2 ]; then exit $status; fi
 }
-judge --baselines=baselines --baseline-ref="$reference"
+judge baselines
 echo "the merge base's holdfast does not read this change's policy or baselines: its own judge"
-judge --baselines="$place/tree/baselines"
+judge "$place/tree/baselines"
 
 formats=(baselines/formats baselines/gate/documents)
 read=0
