@@ -36,8 +36,9 @@ inline bool tier_includes(std::string_view run_tier, std::string_view tier) {
 }
 
 // "s" for time_s, "B" for peak_bytes and bytes_in_use, "B/s" for read_bytes_per_s, "1/s" for
-// tokens_per_s; "1", a plain number, for any other name.
+// tokens_per_s; "1", a plain number, for any other name, and for ratios: f64_over_f32_bytes.
 inline std::string unit_of_name(const std::string& metric) {
+  if (metric.find("_over_") != std::string::npos) return "1";
   if (metric == "bytes_per_s" || metric.ends_with("_bytes_per_s")) return "B/s";
   if (metric.ends_with("_per_s")) return "1/s";
   if (metric.ends_with("_s")) return "s";

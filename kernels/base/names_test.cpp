@@ -43,6 +43,11 @@ TEST(UnitOfName, IsBytesWhereverTheNameHasTheWord) {
   EXPECT_EQ(unit_of_name("keybytes_kept"), "1");
 }
 
+TEST(UnitOfName, OfARatioIsOne) {
+  EXPECT_EQ(unit_of_name("f64_over_f32_bytes"), "1");
+  EXPECT_EQ(unit_of_name("streaming_over_standard"), "1");
+}
+
 TEST(UnitOfName, OfAPlainNumberIsOne) {
   EXPECT_EQ(unit_of_name("launches"), "1");
   EXPECT_EQ(unit_of_name("points_per_s_pass"), "1");

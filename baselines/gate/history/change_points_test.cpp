@@ -293,6 +293,18 @@ TEST(ChangePoints, AFivePercentStepIsFoundWithinFiveToTenCommits) {
   EXPECT_GE(found_within(generator, 0.05, 10, 100), 0.99);
 }
 
+// Many small losses of equal size leave no step in between, and a far lag takes them for noise.
+TEST(ChangePoints, ARampIsFoundAsStepsInThirtyPoints) {
+  for (const double total : {0.1, 0.17, 0.3}) {
+    std::vector<double> values(30);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = std::pow(1 + total, static_cast<double>(i) / 29);
+    const std::vector<Segment> parts = segment(values).segments;
+    EXPECT_GT(parts.size(), 1u) << total;
+    EXPECT_GT(parts.back().median / parts.front().median, 1 + total / 3) << total;
+  }
+}
+
 TEST(ChangePoints, ATwoPercentStepIsFoundWithinTenToThirtyCommits) {
   Generator generator;
   EXPECT_GE(found_within(generator, 0.02, 10, 100), 0.60);
