@@ -148,7 +148,7 @@ void validate(Size size, const Options& options) {
   if (cfl > largest_cfl && !options.allow_unstable)
     throw Error(Fault::bad_input, text("dt = ", options.dt, " at n = ", n, " makes the CFL number ",
                                        cfl, ", which exceeds the RK4 stability limit ", largest_cfl,
-                                       "; use a smaller dt, or allow_unstable to see it blow up"));
+                                       "; use a smaller dt or a coarser grid"));
 }
 
 double time_step(Size size, const Options& options) {

@@ -74,13 +74,14 @@ TEST_F(HostPrecision, SingleChangesTheErrorByLessThanOnePercent) {
               1.5757e-6);
 }
 
+// Until T = 25; the dense reference until T = 1.
 TEST_F(HostPrecision, SingleKeepsMassToItsRounding) {
   for (const Variant variant : variants) {
     const auto loop = make_loop(*backend, variant, {24},
                                 {.start = Start::face,
                                  .precision = Precision::f32,
                                  .diagnostics = Diagnostics::device,
-                                 .steps = 72});
+                                 .steps = variant == Variant::optimized ? 1800 : 72});
     loop->step();
     const double drift = loop->readings().at(0).value;
     EXPECT_LE(drift, 1e-6);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cases of kernels/cubed_sphere_swe: one row per claim, in the order of the list.
+#include <cmath>
+
 #include "cubed_sphere_swe/problem/words.hpp"
 #include "cubed_sphere_swe/row.hpp"
 #include "families/given.hpp"
@@ -135,6 +137,13 @@ void add_protocols(Rows& rows) {
     rows.push_back({.family = &families::setup, .n = n, .tier = n == 48 ? Tier::gate : Tier::full});
 }
 
+// A given 0 is an error: it does not ask for the grid's own step, as in Options.
+void refuse_no_step(double dt) {
+  if (std::isfinite(dt) && dt > 0) return;
+  throw Error(Fault::bad_input,
+              text("dt must be positive, ", dt, " given; leave it out to have 1 / (3 N)"));
+}
+
 // Applies the suite's own options to a row, if they concern it.
 Row with(const SuiteOptions& options, Row row) {
   const Given given(options);
@@ -146,7 +155,7 @@ Row with(const SuiteOptions& options, Row row) {
   given.word("gemm", gemm_source_words, row.options.gemm);
   given.word("q12", metric_sign_words, row.options.q12);
   given.word("start", start_words, row.options.start);
-  given.real("dt", row.options.dt);
+  if (given.real("dt", row.options.dt)) refuse_no_step(row.options.dt);
   if (is_loop(row) || row.family == &families::rk4_step)
     given.word("rk", runge_kutta_words, row.options.runge_kutta);
   if (!is_loop(row)) return row;

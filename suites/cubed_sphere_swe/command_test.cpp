@@ -103,9 +103,11 @@ TEST_F(CubedSphereCommand, ALoopFromABumpTellsHowFarItIsFromTheExactHeights) {
 TEST_F(CubedSphereCommand, NonsenseAboutTheStartOrTheTimeStepIsUsage) {
   expect_usage(suite("--start=storm"), "unknown start 'storm'; use one of seed, face");
   expect_usage(suite("--dt=soon"), "--dt=soon is no number");
-  expect_usage(suite("--dt=-0.1"), "dt must be positive, -0.1 given");
-  expect_usage(suite("--dt=nan"), "dt must be positive");
-  expect_usage(suite("--dt=0.01 --size=96"), "exceeds the RK4 stability limit");
+  for (const std::string dt : {"-0.1", "0", "nan", "inf"})
+    expect_usage(suite("--dt=" + dt),
+                 "dt must be positive, " + dt + " given; leave it out to have 1 / (3 N)");
+  expect_usage(suite("--dt=0.01 --size=96"),
+               "exceeds the RK4 stability limit 0.6; use a smaller dt or a coarser grid");
 }
 
 }  // namespace

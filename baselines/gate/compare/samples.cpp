@@ -20,8 +20,8 @@ double first_quartile(std::vector<double> values) {
   return rest == 0 ? values[below] : values[below] * (1 - rest) + values[below + 1] * rest;
 }
 
-// Without the twentieth at either end: most of every fifth sample that is slow remains, and a single
-// disturbance among twenty does not.
+// Without the twentieth at either end: most of every fifth sample that is slow remains, and a
+// single disturbance among twenty does not.
 double trimmed_mean(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto cut = static_cast<std::ptrdiff_t>(values.size() / 20);
