@@ -152,8 +152,9 @@ bool are_numbers(const Row& row, const Values& found) {
 double off_large(const Row& row, const golden::Large& known, const Values& found) {
   const Unit unit = unit_of(row);
   const std::size_t mean = unit == Unit::train_step;
-  double worst = larger(weight_of_loss(row) * (found[mean] / known.mean - 1),
-                        found[mean + 2] / known.objective - 1);
+  const double weight = weight_of_loss(row);
+  double worst = larger(0, weight * (found[mean] / known.mean - 1));
+  worst = larger(worst, weight * (found[mean + 2] / known.objective - 1));
   if (known.gradient_norm == 0 || unit == Unit::forward) return worst;
   if (unit == Unit::train_step) return larger(worst, found[4] / known.gradient_norm - 1);
   worst = larger(worst, norm(found, 3, found.size() - 3) / known.gradient_norm - 1);

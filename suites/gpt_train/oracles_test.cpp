@@ -166,6 +166,20 @@ TEST(GptOracle, ALossIsHeldToItsOwnLimit) {
   }
 }
 
+// Published losses and objectives of a large model have the same limit, its norms a wider one.
+TEST(GptOracle, APublishedLossIsHeldToTheLimitOfALoss) {
+  Row row = row_of(families::forward, Model::llama3_150m);
+  row.options.documents = true;
+  Values right(std::size_t(3 + row.options.shape.tokens()), 1);
+  right[0] = 16.1022758442755, right[2] = 726.210855399924;
+  for (const std::size_t k : {0, 2})  // mean, objective
+    for (const double share : {-1.02, -0.98, 0.98, 1.02}) {
+      Values found = right;
+      found[k] *= 1 + share * 2e-3;
+      EXPECT_EQ(passes(row, found, {}), std::abs(share) < 1) << k << ' ' << share;
+    }
+}
+
 // A token's row by a tenth; a tensor's movement by a tenth of itself, in a training by three
 // quarters.
 TEST(GptOracle, RowsAndMovementsAreHeldToTheirOwnLimits) {

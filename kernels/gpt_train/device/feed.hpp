@@ -17,6 +17,7 @@
 #include "gpt_train/stepped/fetching.hpp"
 #include "runtime/backend/buffer.hpp"
 #include "runtime/backend/pinned_bytes.hpp"
+#include "runtime/count/scope.hpp"
 
 namespace holdfast::gpt_train {
 
@@ -90,10 +91,13 @@ class Feed {
       worker_->give_back(step - 1);
     }
     Slot& slot = free_slot(step);
-    if (ahead)
-      worker_->take(step);
-    else
-      prepare(slot, step);
+    {
+      const Scope scope("fetch_batch");
+      if (ahead)
+        worker_->take(step);
+      else
+        prepare(slot, step);
+    }
     checksum_ += slot.checksum;
     upload(slot, bytes(n_));
     device_.record(*slot.arrived, Lane::main);
@@ -165,7 +169,7 @@ class Feed {
   void refuse_no_number(const Slot& slot) const {
     if (slot.tells && device_.executes() &&
         !std::isfinite(*reinterpret_cast<const double*>(slot.loss->data())))
-      throw Error(Fault::device, text("Loss is NaN, stopping training at step ", slot.step));
+      throw Error(Fault::broken_rule, text("Loss is NaN, stopping training at step ", slot.step));
   }
   Slot& free_slot(std::int64_t step) {
     Slot& slot = slot_of(step);
@@ -176,6 +180,7 @@ class Feed {
     return slot;
   }
   void upload(Slot& slot, std::size_t count) {
+    const Scope scope("to_device");
     sent_ = &slot;
     *reinterpret_cast<Schedule*>(slot.batch->data()) =
         schedule_of(rates_of(options_, slot.step), slot.count);

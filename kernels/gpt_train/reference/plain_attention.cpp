@@ -12,8 +12,8 @@ namespace {
 const Shape& checked(const Shape& shape) {
   if (shape.columns % 8 != 0)
     throw Error(Fault::bad_input,
-                text("columns = ", shape.columns,
-                     ": the reference on a device squares them, so they must be a multiple of 8"));
+                text("seq = ", shape.columns,
+                     ": the reference on a device squares rows, so it must be a multiple of 8"));
   return shape;  // NOLINT(bugprone-return-const-ref-from-parameter): a member is made of it
 }
 

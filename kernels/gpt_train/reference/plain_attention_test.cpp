@@ -110,7 +110,7 @@ TEST(PlainAttention, RefusesRowsThatAreNoMultipleOfEight) {
   Shape odd = shape;
   odd.columns = 92;
   EXPECT_THAT(error_of([&] { PlainAttention(*backend, kernels, blas, odd, false); }).what(),
-              testing::HasSubstr("columns = 92"));
+              testing::HasSubstr("seq = 92: the reference on a device squares rows"));
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include "base/time.hpp"
 #include "gpt_train/data/hash.hpp"
-#include "runtime/count/scope.hpp"
 
 namespace holdfast::gpt_train {
 
@@ -81,7 +80,7 @@ void FetchWorker::work() {
     lock.unlock();
     std::exception_ptr failure;
     try {
-      const Scope scope("fetch batch");
+      const Scope scope("fetch_batch");
       fill_(step, static_cast<std::size_t>(step) % slots);
     } catch (...) {
       failure = std::current_exception();

@@ -16,6 +16,7 @@
 #include "computation.hpp"
 #include "gpt_train/data/data.hpp"
 #include "gpt_train/problem/problem.hpp"
+#include "runtime/count/scope.hpp"
 
 namespace holdfast::gpt_train {
 
@@ -77,10 +78,13 @@ class Batches {
   void of(std::int64_t step, const Use& use) {
     const bool worker = worker_ && worker_->runs();
     Fetched& here = slots_[static_cast<std::size_t>(step) % FetchWorker::slots];
-    if (worker)
-      worker_->take(step);
-    else
-      here = fetched(options_, step);
+    {
+      const Scope scope("fetch_batch");
+      if (worker)
+        worker_->take(step);
+      else
+        here = fetched(options_, step);
+    }
     use(std::as_const(here));
     checksum_ += here.checksum;
     if (worker) worker_->give_back(step);

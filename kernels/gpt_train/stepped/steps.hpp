@@ -114,7 +114,7 @@ class Steps : public Computation {
     }
     pass(problem_.unit, layer_names_, model_);
     if (!std::isfinite(loss().mean))
-      throw Error(Fault::device, text("Loss is NaN, stopping training at step ", step_));
+      throw Error(Fault::broken_rule, text("Loss is NaN, stopping training at step ", step_));
     const Scope scope("update");
     model_.update(rates_of(problem_.options, step_++));
   }

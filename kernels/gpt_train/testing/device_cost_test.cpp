@@ -66,7 +66,8 @@ TEST(DryGpt, TenStepsWithRatesAndBatchesOfTheirOwnAreOneCapture) {
   EXPECT_EQ(verbs[Activity::Kind::replay], 10);
 }
 
-// The scopes are those of a step on the host, in testing/scopes_test.cpp, for a replay too.
+// The scopes are those of a step on the host, in testing/scopes_test.cpp, and the upload; for a
+// replay too.
 TEST(DryGpt, AGraphShowsTheScopesOfItsStep) {
   for (const Launch launch : {Launch::host, Launch::graph}) {
     DryRun run = dry(Unit::train_step, of(Model::tiny, Optimizer::muon, true, launch));
@@ -78,15 +79,15 @@ TEST(DryGpt, AGraphShowsTheScopesOfItsStep) {
     for (const ScopeRecord& scope : recording.scopes())
       scopes.push_back(std::string(2 * std::size_t(scope.depth), ' ') + scope.name);
     EXPECT_EQ(scopes, (std::vector<std::string>{
-                          "data_loading",  "forward_pass",     "  embedding",   "  layer_0",
-                          "    attention", "    gated_mlp",    "  layer_1",     "    attention",
-                          "    gated_mlp", "loss_computation", "  lm_head",     "backward_pass",
-                          "  lm_head",     "  layer_1",        "    gated_mlp", "    attention",
-                          "  layer_0",     "    gated_mlp",    "    attention", "  embedding",
-                          "update"}));
+                          "data_loading",  "  fetch_batch", "  to_device",   "forward_pass",
+                          "  embedding",   "  layer_0",     "    attention", "    gated_mlp",
+                          "  layer_1",     "    attention", "    gated_mlp", "loss_computation",
+                          "  lm_head",     "backward_pass", "  lm_head",     "  layer_1",
+                          "    gated_mlp", "    attention", "  layer_0",     "    gated_mlp",
+                          "    attention", "  embedding",   "update"}));
     for (const DeviceSlice& slice : recording.slices())
       if (slice.scope >= 0) ++pieces[recording.scopes()[std::size_t(slice.scope)].name];
-    EXPECT_EQ(pieces["data_loading"], 1);
+    EXPECT_EQ(pieces["to_device"], 1);
     EXPECT_EQ(pieces["update"], 3 + 3 * 19);
   }
 }

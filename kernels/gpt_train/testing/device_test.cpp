@@ -278,7 +278,7 @@ TEST(GptDevice, ALossThatIsNoNumberStopsTheTrainingWithItsStep) {
         for (int k = 0; k < steps; ++k) computation->step();
         (void)computation->result();
       };
-      EXPECT_EQ(refusal_of(train, Fault::device), "Loss is NaN, stopping training at step 1")
+      EXPECT_EQ(refusal_of(train, Fault::broken_rule), "Loss is NaN, stopping training at step 1")
           << steps;
     }
 }

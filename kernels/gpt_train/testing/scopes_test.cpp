@@ -30,11 +30,11 @@ TEST(GptScopes, OfAStepAreItsStagesLayersAndParts) {
   EXPECT_EQ(
       scopes_of(Variant::optimized),
       (std::vector<std::string>{
-          "data_loading",  "forward_pass",  "  embedding",   "  layer_0",     "    attention",
-          "    gated_mlp", "  layer_1",     "    attention", "    gated_mlp", "loss_computation",
-          "  lm_head",     "backward_pass", "  lm_head",     "  layer_1",     "    gated_mlp",
-          "    attention", "  layer_0",     "    gated_mlp", "    attention", "  embedding",
-          "update"}));
+          "data_loading",     "  fetch_batch", "forward_pass",  "  embedding",   "  layer_0",
+          "    attention",    "    gated_mlp", "  layer_1",     "    attention", "    gated_mlp",
+          "loss_computation", "  lm_head",     "backward_pass", "  lm_head",     "  layer_1",
+          "    gated_mlp",    "    attention", "  layer_0",     "    gated_mlp", "    attention",
+          "  embedding",      "update"}));
 }
 
 TEST(GptScopes, OfAPartAreThoseThatItHasInAStep) {

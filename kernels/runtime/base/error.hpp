@@ -17,7 +17,7 @@ enum class Fault {
   compile,        // a device program does not compile, or its launch signature is wrong
   device,         // the device or one of its libraries refused
   out_of_memory,  // the request exceeds the available or allowed memory
-  broken_rule,    // a computation did what a steady step must not: allocate, compile, plan
+  broken_rule,    // a step did what it must not (allocate, compile, plan), or its result is wrong
 };
 
 class Error : public ErrorOf<Fault> {

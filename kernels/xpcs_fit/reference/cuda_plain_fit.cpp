@@ -148,7 +148,7 @@ class PlainStreamedFit final : public Computation {
   void add(int batch, const std::vector<double>& sums) {
     for (std::size_t k = 0; k < sums.size(); ++k) {
       if (!std::isfinite(sums[k]))
-        throw Error(Fault::device, text("batch ", batch, " of a stream is no number"));
+        throw Error(Fault::broken_rule, text("batch ", batch, " of a stream is no number"));
       normal_[k] += sums[k];
     }
   }

@@ -72,7 +72,8 @@ class PlainPartsFit final : public Computation {
     add(part, range, data.data());
     for (std::size_t k = 0; k < sums_.size(); ++k)
       if (!std::isfinite(sums_.data()[k]))
-        throw Error(Fault::device, text("the batch from point ", range.first, " is no number"));
+        throw Error(Fault::broken_rule,
+                    text("the batch from point ", range.first, " is no number"));
   }
   void add(PlainPart<double>& part, PointRange range, const double* data) {
     part.evaluate_model(planes_, range);

@@ -204,7 +204,7 @@ std::int64_t StreamedFit::points() const {
 void StreamedFit::check_success_rate() {
   if (success_rate() >= settings_.least_success_rate) return;
   const std::span best(best_parameters(), static_cast<std::size_t>(p_));
-  throw Error(Fault::device,
+  throw Error(Fault::broken_rule,
               text("success_rate_too_low: ", success_rate(), " of the batches are left in pass ",
                    pass_, ", less than ", settings_.least_success_rate,
                    "; the best parameters so far are ", listed(best)));

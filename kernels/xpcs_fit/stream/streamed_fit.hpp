@@ -75,8 +75,8 @@ class StreamedFit {
   // passes: how many, or 0 until it converges.
   StreamedFit(const Problem& problem, int passes, Batches& batches, StreamSettings settings);
 
-  // Throws Error{device} that begins with success_rate_too_low and reports the best parameters so
-  // far.
+  // Throws Error{broken_rule} that begins with success_rate_too_low and reports the best parameters
+  // so far.
   void run();
   // Continues from the newest checkpoint, which may be the end, or from the start if none is
   // usable; the result is bit for bit that of an uninterrupted fit.

@@ -133,7 +133,7 @@ TEST(XpcsStream, GivesUpWhereTooLittleIsLeft) {
     (void)streamed({.permanent = {3, 4}}, 0.9);
     FAIL() << "goes on with 16 of 18 batches";
   } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::device);
+    EXPECT_EQ(error.fault(), Fault::broken_rule);
     const std::string sentence = error.what();
     EXPECT_TRUE(sentence.starts_with("success_rate_too_low: 0.888889")) << sentence;
     EXPECT_NE(sentence.find("the best parameters so far are 0.5, 1.05"), std::string::npos);
@@ -253,7 +253,7 @@ TEST(XpcsStream, TellsTheBestParametersThatWereAcceptedAndNoPlaceWhereItBeginsAn
                     fit.run();
                     return 0;
                   },
-                  Fault::device),
+                  Fault::broken_rule),
               testing::HasSubstr("less than 0.5; the best parameters so far are 0.5, 1.05, 1500, "
                                  "0.3, 10"));
 }

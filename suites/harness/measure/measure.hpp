@@ -65,7 +65,7 @@ struct Measurement {
   enum class Status { ok, failed };
   Status status = Status::ok;
   std::string reason = {};    // of a failure
-  bool broke_off = false;     // interrupted by the device, a NaN loss or a lack of memory
+  bool broke_off = false;     // interrupted by the device or a lack of memory
   bool device_broke = false;  // later measurements in this process cannot be trusted
   bool executed = false;
   Work work = {};
