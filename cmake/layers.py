@@ -5,7 +5,8 @@ A folder with a `layers.txt` is a house: each line is a floor, the ground floor 
 may include its own folder and every lower floor; folders of one line do not know each other. A folder of kernels
 or suites that is not listed is a workload and stands on the last line, so that a new one edits no list. Between rooms: kernels includes
 kernels; suites includes suites and kernels; baselines includes itself and, of kernels, `base/` alone. Tests may look
-everywhere within that, and only tests and `testing/` may include `testing/` or `formats/`.
+everywhere within that, and only tests and `testing/` may include `testing/` or `formats/`. The libraries that compute and
+allocate are the run time's, whose verbs count: what goes past them is in no ledger.
 """
 
 import re
@@ -14,6 +15,8 @@ from pathlib import Path
 
 ROOMS = {"kernels": ["kernels"], "suites": ["suites", "kernels"], "baselines": ["baselines", "kernels/base"]}
 CODE = {".cpp", ".hpp", ".cu", ".cuh"}
+LIBRARY = re.compile(r"(?:cu(?:da|blas|fft|pti|rand|solver|sparse)|nvrtc|nvJitLink|fftw|cblas|openblas|lapack)", re.IGNORECASE)
+MAY_KNOW_LIBRARIES = ["kernels/runtime", "suites/harness/profile"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 
 
@@ -48,6 +51,7 @@ def main(root: Path) -> int:
     wrong: list[str] = []
     for file in sorted(file for room in ROOMS for file in (root / room).rglob("*") if file.suffix in CODE):
         place = file.relative_to(root)
+        wrong += past_the_run_time(place, file.read_text("utf-8"))
         for name in includes(root, file.read_text("utf-8")):
             target = find(root, place, name)
             if target is None:
@@ -59,6 +63,15 @@ def main(root: Path) -> int:
                     wrong.append(f"{place} includes {target}, {complaint}")
     print("\n".join(wrong) or "every include runs downwards")
     return 1 if wrong else 0
+
+
+def past_the_run_time(place: Path, text: str) -> list[str]:
+    """Complaints about a file of the host that includes a library of the run time's."""
+    if place.suffix not in {".cpp", ".hpp"} or any(place.is_relative_to(folder) for folder in MAY_KNOW_LIBRARIES):
+        return []
+    names = [quoted or angled for quoted, angled in INCLUDE.findall(text)]
+    return [f"{place} includes {name}, whose memory and launches no ledger counts: use the verbs of kernels/runtime"
+            for name in names if LIBRARY.match(name)]
 
 
 def find(root: Path, place: Path, name: str) -> Path | None:

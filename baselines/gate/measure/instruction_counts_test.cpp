@@ -248,7 +248,7 @@ TEST_F(CountedSuite, WhatAStepThatAllocatesExecutesDependsOnNothingThatIsHeldBes
 }
 
 TEST_F(CountedSuite, StepsThatDifferAreNotCountedAndThenMissing) {
-  for (const char* planted : {"unsteady", "remembers"}) {
+  for (const char* planted : {"unsteady", "remembers", "prepares"}) {
     const Outcome outcome = run({{"PLANTED", planted}});
     ASSERT_EQ(outcome.code, 0);
     EXPECT_THAT(outcome.complaints, HasSubstr("every step must do the same work")) << planted;

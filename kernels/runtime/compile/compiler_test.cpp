@@ -95,6 +95,19 @@ TEST_F(CompilerTest, BypassingCachesRunsTheCompilerAndKeepsNothing) {
   EXPECT_EQ(second->ledger.counts.nvrtc_runs, 1);
 }
 
+TEST_F(CompilerTest, MemoryThatAProgramHoldsByItselfIsRefusedBeyondConstants) {
+  const auto compiled_with = [](int numbers) {
+    const auto backend = fresh();
+    const std::string code = text(
+        "__device__ double scratch[", numbers,
+        "];\n__global__ void keep(double* x) { scratch[threadIdx.x] += *x; *x = scratch[0]; }");
+    (void)backend->compiler->compile({.code = {"test/keep.cu", code}, .entries = {"keep"}});
+  };
+  EXPECT_NO_THROW(compiled_with(512));
+  EXPECT_THAT(refusal_of([&] { compiled_with(1 << 20); }, Fault::broken_rule),
+              HasSubstr("keep.cu holds 8388608 bytes of device memory in variables of its own"));
+}
+
 TEST_F(CompilerTest, SaysThatAProgramIsNew) {
   EXPECT_EQ(fresh()->compiler->compile(scaled_by(2)).compiled().reason, "first use");
 }

@@ -10,7 +10,7 @@ namespace holdfast {
 namespace {
 
 constexpr std::string_view log =
-    "ptxas info    : 0 bytes gmem\n"
+    "ptxas info    : 28 bytes gmem, 24 bytes cmem[4]\n"
     "ptxas info    : Function properties for _Z4deepPKdi\n"
     "ptxas         .     552 bytes stack frame, 33 bytes spill stores, 34 bytes spill loads\n"
     "ptxas info    : Compile time = 16.515 ms\n"
@@ -24,7 +24,7 @@ constexpr std::string_view log =
     "ptxas         .     1015 bytes stack frame, 1696 bytes spill stores, 1920 bytes spill loads\n"
     "ptxas info    : Used 63 registers, used 0 barriers\n"
     "ptxas info    : Compile time = 18.304 ms\n"
-    "info    : 0 bytes gmem\n"
+    "info    : 28 bytes gmem\n"
     "info    : Function properties for '_Z5spillPdi':\n"
     "info    : used 64 registers, used 0 barriers, 1016 stack, 0 bytes smem, 540 bytes cmem[0], "
     "3 bytes lmem\n"
@@ -57,6 +57,12 @@ TEST_F(LinkerLog, SharedMemoryIsWithoutTheSystems) {
 TEST_F(LinkerLog, LocalMemoryIsTheLinkersStack) {
   EXPECT_EQ(share.local_bytes, 8);
   EXPECT_EQ(spill.local_bytes, 1016);
+}
+
+TEST_F(LinkerLog, ItSaysWhatDeviceMemoryAProgramHoldsByItself) {
+  EXPECT_EQ(static_bytes(log), 28);
+  EXPECT_THAT(refusal_of([] { (void)static_bytes("no such words"); }, Fault::compile),
+              testing::HasSubstr("nvJitLink does not report it"));
 }
 
 TEST_F(LinkerLog, AKernelThatItDoesNotNameIsAnError) {

@@ -184,7 +184,21 @@ void link(const Lowering& lowering, Artifact& artifact) {
   check(nvJitLinkGetLinkedCubin(raw, artifact.cubin.data()), "read the cubin");
 
   const auto log = log_of<nvJitLinkGetInfoLogSize, nvJitLinkGetInfoLog>(raw);
+  if (const int bytes = static_bytes(log); bytes > most_static_bytes)
+    throw Error(Fault::broken_rule,
+                text(lowering.name, " holds ", bytes,
+                     " bytes of device memory in variables of its own, which no ledger counts, and "
+                     "constants may take ",
+                     most_static_bytes, ": give its kernels a buffer"));
   read_resources(log, reserved_in_log(lowering.sm), artifact.entries);
+}
+
+int static_bytes(std::string_view log) {
+  constexpr std::string_view words = " bytes gmem";
+  if (log.find(words) == log.npos)
+    throw Error(Fault::compile,
+                "failed to read the device memory of a program: nvJitLink does not report it");
+  return number_before(words, log);
 }
 
 // Registers and static shared memory come from the linker, under "Function properties for 'NAME':",

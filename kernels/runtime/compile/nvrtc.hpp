@@ -46,8 +46,17 @@ const std::vector<std::string>& lowering_options();
 // Fills ptx and the entries' names. Throws Error{compile} with NVRTC's log.
 void lower(const Lowering& lowering, Artifact& artifact);
 
-// Fills cubin and the entries' resources. Throws Error{compile} with nvJitLink's log.
+// Device memory that a program may hold by itself, in bytes: constants of formulas, which no ledger
+// counts.
+inline constexpr int most_static_bytes = 4096;
+
+// Fills cubin and the entries' resources. Throws Error{compile} with nvJitLink's log, and
+// Error{broken_rule} for a program that holds more memory than that.
 void link(const Lowering& lowering, Artifact& artifact);
+
+// The bytes of a program's variables in device memory, from nvJitLink's log. Throws Error{compile}
+// if the log does not say.
+int static_bytes(std::string_view log);
 
 // Sets the entries' resources from nvJitLink's log. If a kernel uses shared memory at all, the log
 // counts `reserved` bytes of the system's with it. Throws Error{compile} if the log lacks an entry.

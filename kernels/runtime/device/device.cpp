@@ -79,7 +79,10 @@ template <class MakeNode, class Act>
 void Device::enqueue(const MakeNode& node, const Act& act) {
   const Verb verb(listener(), [&](Recorder& recorder) { return recorder.open(node()); });
   act();
-  if (!capturing_) return;
+  if (!capturing_) {
+    ++enqueued_;
+    return;
+  }
   auto& captured = capturing_->nodes.emplace_back(node());
   // A kernel, a copy or a fill is one node; a library's nodes must be counted.
   if (captured.kind == Graph::Node::Kind::library)
@@ -128,6 +131,7 @@ void Device::release(void* memory, std::size_t bytes, std::string_view site) noe
 }
 
 void Device::copy(void* to, const void* from, std::size_t bytes) {
+  if (is_pinned(to, 1) || is_pinned(from, 1)) refuse_pinned("a copy within the device");
   enqueue([&] { return moved(Graph::Node::Kind::copy, bytes); }, [&] { do_copy(to, from, bytes); });
   if (capturing_) note_use(to), note_use(from);
   ++counts().copies;
@@ -148,6 +152,7 @@ void Device::launch(Function& function, const LaunchShape& shape, void** argumen
                     std::span<const std::size_t> sizes) {
   if (const auto reason = refusal(architecture_, function, shape); !reason.empty())
     throw Error(Fault::device, text("failed to launch ", function.expression, ": ", reason));
+  check_arguments(function, arguments, sizes);
   enqueue([&] { return Graph::Node{.function = &function, .shape = shape}; },
           [&] { do_launch(function, shape, arguments); });
   if (capturing_) note_uses(arguments, sizes);

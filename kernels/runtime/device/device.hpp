@@ -37,6 +37,7 @@ struct LaneEvent {
   const Device* device;
   std::string name;
   std::optional<Lane> recorded_on = {};
+  std::uint64_t enqueued_before = 0;  // work of the device when it was recorded
 };
 
 class Device {
@@ -57,7 +58,8 @@ class Device {
 
   void* allocate(std::size_t bytes, std::string_view site);
   void release(void* memory, std::size_t bytes, std::string_view site) noexcept;
-  // Host memory, initially zero, that an upload reads without staging.
+  // Host memory, initially zero, that an upload reads without staging. It is an error to give it to
+  // a kernel or a copy within the device, because nothing would count that.
   void* allocate_pinned(std::size_t bytes);
   void release_pinned(void* memory) noexcept;
   void upload(void* to, const void* from, std::size_t bytes);
@@ -71,7 +73,7 @@ class Device {
   void wait(Lane lane, const LaneEvent& event);  // the lane waits, the host continues
   void await(const LaneEvent& event);            // the host waits
   // The same for a host that runs ahead of the device, which has work behind the event and never
-  // idles for it: no sync is counted.
+  // idles for it: no sync is counted, unless nothing was enqueued since.
   void keep_pace(const LaneEvent& event);
   bool reached(const LaneEvent& event) const;  // await would return at once; true on a dry device
 
@@ -154,7 +156,11 @@ class Device {
   void count_launch(Function* function);  // null: a library's
   Recorder* listener() const { return capturing_ ? nullptr : ledger_->recorder; }
   void forbid_in_capture(std::string_view doing) const;
+  bool is_pinned(const void* memory, std::size_t bytes) const;
   void require_pinned(std::string_view doing, const void* memory, std::size_t bytes) const;
+  [[noreturn]] static void refuse_pinned(std::string_view reader);
+  void check_arguments(const Function& function, void** arguments,
+                       std::span<const std::size_t> sizes) const;
   void require_own(const LaneEvent& event) const;
   void require_recorded(const LaneEvent& event) const;
   void abandon_capture() noexcept;
@@ -172,6 +178,7 @@ class Device {
   };
   std::map<const void*, Live> live_ = {};
   std::uint64_t allocations_ = 0, releases_ = 0;
+  std::uint64_t enqueued_ = 0;                      // pieces of work outside captures
   std::map<const void*, std::size_t> pinned_ = {};  // page-locked memory that is held, in bytes
   Graph* capturing_ = nullptr;                      // the graph being captured
   int captured_nodes_ = 0;                          // in its counterpart on the device

@@ -70,6 +70,40 @@ TEST_F(DryDeviceTest, PinnedBytesInASteadyStepAreForThoseWhoMayAllocate) {
   EXPECT_NO_THROW(PinnedBytes(device, 300));
 }
 
+// Neither the peak nor the transfers would hold what a kernel reads across the bus.
+TEST_F(DryDeviceTest, AKernelThatIsGivenPinnedBytesIsRefused) {
+  PinnedBytes pinned(device, 300);
+  const Buffer<double> own(*backend, 4, "own");
+  struct Two {
+    double* read;
+    std::byte* written;
+  };
+  const auto launched_with = [&](Two pointers, std::ptrdiff_t number = -1) {
+    void* arguments[] = {&number, &pointers};
+    const std::size_t sizes[] = {sizeof number, sizeof pointers};
+    device.launch(kernel, {.block = {32}}, arguments, sizes);
+  };
+  EXPECT_NO_THROW(launched_with({own.data(), pinned.data() + pinned.size()}));
+  EXPECT_EQ(ledger.counts.launches, 1);
+  for (std::byte* inside : {pinned.data(), pinned.data() + pinned.size() - 1})
+    EXPECT_THAT(refusal_of(
+                    [&] {
+                      launched_with({own.data(), inside});
+                    },
+                    Fault::broken_rule),
+                HasSubstr("kernel kernel is given page-locked memory of the host"));
+  EXPECT_EQ(ledger.counts.launches, 1);
+}
+
+TEST_F(DryDeviceTest, ACopyWithinTheDeviceIsNoTransferFromOrToPinnedBytes) {
+  PinnedBytes pinned(device, 300);
+  const Buffer<std::byte> own(*backend, 300, "own");
+  for (const auto& [to, from] : {std::pair(own.data(), pinned.data()), {pinned.data(), own.data()}})
+    EXPECT_THAT(refusal_of([&] { device.copy(to, from, 300); }, Fault::broken_rule),
+                HasSubstr("a copy within the device is given page-locked memory"));
+  EXPECT_EQ(ledger.counts.copies, 0);
+}
+
 TEST_F(DryDeviceTest, AddressesAreAlignedAndLargerThanAnyNumberThatAKernelIsGiven) {
   for (const std::size_t size : {1, 255, 257}) {
     const Buffer<char> a(*backend, size, "a");

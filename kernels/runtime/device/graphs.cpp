@@ -18,6 +18,19 @@ std::string_view shown(const Graph::Node& node) {
   return node.kind == Graph::Node::Kind::fill ? "a fill" : "a copy";
 }
 
+// An argument may be a pointer, or contain several: each of its words is looked at. No number
+// passed to a kernel is as large as an address.
+template <class Look>
+void each_word(void** arguments, std::span<const std::size_t> sizes, const Look& look) {
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    for (std::size_t at = 0; at + sizeof(void*) <= sizes[i]; at += sizeof(void*)) {
+      const void* word = nullptr;
+      std::memcpy(static_cast<void*>(&word), static_cast<const std::byte*>(arguments[i]) + at,
+                  sizeof word);
+      look(word);
+    }
+}
+
 }  // namespace
 
 Graph Device::capture(const std::function<void()>& enqueue) {
@@ -61,6 +74,7 @@ void Device::replay(const Graph& graph) {
   const Verb verb(ledger_->recorder,
                   [&](Recorder& recorder) { return recorder.open_replay(graph); });
   do_replay(graph);
+  ++enqueued_;
   ledger_->counts += graph.counts;
   ++ledger_->counts.host_launches;
   ledger_->counts.graph_nodes += static_cast<std::int64_t>(graph.nodes.size());
@@ -77,16 +91,16 @@ void Device::note_use(const void* memory) {
                                Graph::Use{begin, held.site, capturing_->nodes.size() - 1});
 }
 
-// An argument may be a pointer, or contain several: each of its words is checked. No number passed
-// to a kernel is as large as an address.
 void Device::note_uses(void** arguments, std::span<const std::size_t> sizes) {
-  for (std::size_t i = 0; i < sizes.size(); ++i)
-    for (std::size_t at = 0; at + sizeof(void*) <= sizes[i]; at += sizeof(void*)) {
-      const void* word = nullptr;
-      std::memcpy(static_cast<void*>(&word), static_cast<const std::byte*>(arguments[i]) + at,
-                  sizeof word);
-      note_use(word);
-    }
+  each_word(arguments, sizes, [&](const void* word) { note_use(word); });
+}
+
+void Device::check_arguments(const Function& function, void** arguments,
+                             std::span<const std::size_t> sizes) const {
+  if (pinned_.empty()) return;
+  each_word(arguments, sizes, [&](const void* word) {
+    if (is_pinned(word, 1)) refuse_pinned(text("kernel ", function.expression));
+  });
 }
 
 void Device::check_uses(const Graph& graph) const {

@@ -63,6 +63,7 @@ void Device::upload(void* to, const void* from, std::size_t bytes) {
     return recorder.open_transfer(Activity::Kind::upload, bytes);
   });
   do_upload(to, from, bytes);
+  ++enqueued_;
   ledger_->counts.h2d_bytes += static_cast<std::int64_t>(bytes);
   ++ledger_->counts.syncs;  // on return the caller owns the source again
 }
@@ -74,18 +75,29 @@ void Device::download(void* to, const void* from, std::size_t bytes) {
     return recorder.open_transfer(Activity::Kind::download, bytes);
   });
   do_download(to, from, bytes);
+  ++enqueued_;
   ledger_->counts.d2h_bytes += static_cast<std::int64_t>(bytes);
   ++ledger_->counts.syncs;
 }
 
-void Device::require_pinned(std::string_view doing, const void* memory, std::size_t bytes) const {
-  const auto inside = [&](const auto& held) {
-    const auto* const begin = static_cast<const std::byte*>(held.first);
-    const auto* const at = static_cast<const std::byte*>(memory);
-    return !std::less<>()(at, begin) && !std::less<>()(begin + held.second, at + bytes);
-  };
+bool Device::is_pinned(const void* memory, std::size_t bytes) const {
   const auto after = pinned_.upper_bound(memory);
-  if (after != pinned_.begin() && inside(*std::prev(after))) return;
+  if (after == pinned_.begin()) return false;
+  const auto& [begin, held] = *std::prev(after);
+  if (bytes > held) return false;
+  const auto* const last = static_cast<const std::byte*>(begin) + (held - bytes);
+  return !std::less<>()(last, static_cast<const std::byte*>(memory));
+}
+
+void Device::refuse_pinned(std::string_view reader) {
+  throw Error(Fault::broken_rule,
+              text(reader,
+                   " is given page-locked memory of the host, which neither the ledger nor the "
+                   "transfers count: upload it to a buffer"));
+}
+
+void Device::require_pinned(std::string_view doing, const void* memory, std::size_t bytes) const {
+  if (is_pinned(memory, bytes)) return;
   throw Error(Fault::broken_rule,
               text(doing, " ", bytes,
                    " bytes without waiting, but that memory of the host is not page-locked: take "
@@ -113,6 +125,7 @@ void Device::upload_later(void* to, const void* pinned, std::size_t bytes, Lane 
     return recorder.open_transfer(Activity::Kind::upload, bytes, lane);
   });
   do_upload_later(to, pinned, bytes, lane);
+  ++enqueued_;
   ledger_->counts.h2d_bytes += static_cast<std::int64_t>(bytes);
 }
 
@@ -124,6 +137,7 @@ void Device::download_later(void* pinned, const void* from, std::size_t bytes, L
     return recorder.open_transfer(Activity::Kind::download, bytes, lane);
   });
   do_download_later(pinned, from, bytes, lane);
+  ++enqueued_;
   ledger_->counts.d2h_bytes += static_cast<std::int64_t>(bytes);
 }
 
@@ -140,6 +154,7 @@ void Device::record(LaneEvent& event, Lane lane) {
   });
   do_record(event, lane);
   event.recorded_on = lane;
+  event.enqueued_before = enqueued_;
 }
 
 void Device::wait(Lane lane, const LaneEvent& event) {
@@ -165,6 +180,7 @@ void Device::keep_pace(const LaneEvent& event) {
   forbid_in_capture(text("waits for event '", event.name, "'"));
   require_recorded(event);
   do_await(event);
+  if (event.enqueued_before == enqueued_) ++ledger_->counts.syncs;
 }
 
 bool Device::reached(const LaneEvent& event) const {

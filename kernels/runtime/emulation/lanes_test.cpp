@@ -240,9 +240,29 @@ TEST(EmulatedLanes, AHostThatKeepsPaceHasWaitedAndCountsNoSync) {
   const Buffer<double> some(*backend, 1, "some");
   device.fill_zero(some.data(), some.bytes());
   device.record(*cleared, Lane::main);
+  device.fill_zero(some.data(), some.bytes());
   device.keep_pace(*cleared);
   EXPECT_TRUE(device.reached(*cleared));
   EXPECT_EQ(backend->ledger.counts.syncs, 0);
+}
+
+TEST_F(DryLanes, AHostThatKeepsPaceWithNothingBehindTheEventWaitsForTheDevice) {
+  double* const total = stream.total.data();
+  std::byte* const pinned = stream.pinned[0].data();
+  const Graph graph = device.capture([&] { device.fill_zero(total, 8); });
+  const std::function<void()> works[] = {[&] { device.fill_zero(total, 8); },
+                                         [&] { device.replay(graph); },
+                                         [&] { device.upload_later(total, pinned, 8); },
+                                         [&] { device.download_later(pinned, total, 8); }};
+  for (const auto& work : works) {
+    const std::int64_t before = ledger.counts.syncs;
+    device.record(*stream.done, Lane::main);
+    device.keep_pace(*stream.done);
+    EXPECT_EQ(ledger.counts.syncs, before + 1);
+    work();
+    device.keep_pace(*stream.done);
+    EXPECT_EQ(ledger.counts.syncs, before + 1);
+  }
 }
 
 TEST_F(DryLanes, AnEventThatNobodyRecordedIsRefused) {

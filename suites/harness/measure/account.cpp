@@ -157,6 +157,15 @@ void check_counts(const Subject& subject, const Counts& made, std::int64_t steps
   }
 }
 
+void check_modes(const ThreadModes& before, const Backend& backend, std::string_view whose) {
+  const std::string changed = before.changed(backend.device == nullptr);
+  if (changed.empty()) return;
+  throw Error(Fault::broken_rule,
+              text(whose, " left ", changed,
+                   ": a step must restore what it sets, or the other variant and the oracle "
+                   "compute with it"));
+}
+
 StageSeconds stage_seconds(const Backend& backend) {
   StageSeconds sum;
   if (!backend.compiler) return sum;
@@ -200,6 +209,7 @@ void spoil_rewritten(const Steps& steps, Backend& backend, Variant variant) {
 Subject warmed_up(const Steps& steps, Variant variant, const std::string& device) {
   Subject subject{.variant = variant, .backend = open_backend(device)};
   Backend& backend = *subject.backend;
+  const ThreadModes modes;
   VariantMeasurement& measured = subject.measured;
 
   measured.first_call_seconds = seconds_until_done(backend, [&] {
@@ -222,6 +232,7 @@ Subject warmed_up(const Steps& steps, Variant variant, const std::string& device
   measured.stages = stage_seconds(backend);
   std::vector<double> result = computation.result();
   if (backend.executes()) subject.warm_result = std::move(result);  // zeros need not be kept
+  check_modes(modes, backend, text("the ", variant_name(variant), " variant"));
   return subject;
 }
 
@@ -252,7 +263,7 @@ Subject account(const Steps& steps, Variant variant, const std::string& device) 
 void verify(const Steps& steps, const Subject& subject, const std::string& device) {
   const Oracle& oracle = steps.oracle;
   const double own = oracle.few
-                         ? oracle.few(subject.warm_result)
+                         ? as_error(oracle.few(subject.warm_result), oracle.name)
                          : error_of(oracle, subject.warm_result, oracle.expected(steps.warm_up));
   // In this order a NaN is not dropped.
   const double error = std::max(own, golden_error(steps, subject.variant, device));

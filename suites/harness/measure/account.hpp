@@ -3,8 +3,10 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
+#include "harness/machine/thread_modes.hpp"
 #include "harness/measure/measure.hpp"
 
 namespace holdfast {
@@ -48,6 +50,9 @@ Counts steady_step(Backend& backend, Computation& computation);
 
 // Throws Error{broken_rule} if `steps` steps made other counts than the accounted one.
 void check_counts(const Subject& subject, const Counts& made, std::int64_t steps);
+
+// Throws Error{broken_rule} if steps left threads of this process in other modes: `whose` they are.
+void check_modes(const ThreadModes& before, const Backend& backend, std::string_view whose);
 
 // While it lives, steps must obey the rules of a steady step.
 class SteadyPhase {

@@ -84,8 +84,8 @@ class Verification {
   std::optional<std::string> beside_reference(const Result& ours, const Result& theirs) const {
     const Oracle& oracle = steps_.oracle;
     const double limit = oracle.between ? oracle.limit : 2 * oracle.limit;
-    const double error =
-        oracle.between ? oracle.between(ours, theirs) : relative_error(ours, theirs, oracle.parts);
+    const double error = oracle.between ? as_error(oracle.between(ours, theirs), oracle.name)
+                                        : relative_error(ours, theirs, oracle.parts);
     if (error <= limit) return std::nullopt;
     return told(optimized_, error, limit, "beside the reference variant, which did the same");
   }
@@ -152,7 +152,7 @@ class Verification {
                                     const Result& expected) const {
     if (input == 0) return beside_oracle(optimized_, ours, expected);
     if (reference_) return beside_reference(ours, theirs);
-    const double error = steps_.oracle.other(ours, input);
+    const double error = as_error(steps_.oracle.other(ours, input), steps_.oracle.name);
     if (error <= steps_.oracle.limit) return std::nullopt;
     return told(optimized_, error, steps_.oracle.limit,
                 text("of input ", input, "; oracle: ", steps_.oracle.name));

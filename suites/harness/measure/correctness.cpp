@@ -9,19 +9,20 @@
 #include "runtime/base/error.hpp"
 
 namespace holdfast {
-namespace {
 
-// NaN becomes infinite: it exceeds every limit, and no maximum drops it.
-double infinite_if_none(double error) {
-  return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
+double as_error(double measured, std::string_view oracle) {
+  if (measured < 0)
+    throw Error(Fault::broken_rule,
+                text("its oracle (", oracle, ") measures an error of ", measured,
+                     ": a result on that side would always pass; an error is "
+                     "0 or more"));
+  return std::isfinite(measured) ? measured : std::numeric_limits<double>::infinity();
 }
-
-}  // namespace
 
 double golden_error(const Steps& steps, Variant variant, const std::string& device) {
   if (!steps.oracle.golden) return 0;
   const auto backend = open_backend(device);
-  return infinite_if_none(steps.oracle.golden(*backend, variant));
+  return as_error(steps.oracle.golden(*backend, variant), steps.oracle.name);
 }
 
 std::optional<std::string> wrong(const Steps& steps, Variant variant, double error) {
@@ -40,7 +41,7 @@ double relative_error(const std::vector<double>& result, const std::vector<doubl
                       const std::vector<std::size_t>& parts) {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   const auto lengths = parts.empty() ? std::vector{expected.size()} : parts;
-  if (result.size() != expected.size() ||
+  if (expected.empty() || result.size() != expected.size() ||
       std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}) != expected.size())
     return infinite;
   double worst = 0;
@@ -61,8 +62,9 @@ double relative_error(const std::vector<double>& result, const std::vector<doubl
 
 double error_of(const Oracle& oracle, const std::vector<double>& result,
                 const std::vector<double>& expected) {
+  if (result.empty()) return std::numeric_limits<double>::infinity();
   if (!oracle.distance) return relative_error(result, expected, oracle.parts);
-  return infinite_if_none(oracle.distance(result, expected));
+  return as_error(oracle.distance(result, expected), oracle.name);
 }
 
 }  // namespace holdfast

@@ -63,7 +63,9 @@ void time_and_check(const Case& one, const std::string& device, const MeasureOpt
                     Subject* reference, Subject& optimized, Measurement& measurement) {
   for (Subject* subject : {&optimized, reference})
     if (subject) subject->before_timing = subject->backend->ledger.counts;
+  const ThreadModes modes;
   time_case(one, device, options, reference, optimized, measurement);
+  check_modes(modes, *optimized.backend, "the timed section");
   for (Subject* subject : {&optimized, reference})
     if (subject) check_afterwards(one, *subject, measurement);
 }

@@ -2,6 +2,8 @@
 #include "harness/measure/measure.hpp"
 
 #include <gmock/gmock.h>
+#include <omp.h>
+#include <xmmintrin.h>
 
 #include <chrono>
 #include <cmath>
@@ -29,6 +31,13 @@ const MeasureOptions quick_in_full = [] {
   options.budget.long_sample_seconds = 1e9;
   return options;
 }();
+
+// Brings nothing back.
+class Empty : public Toy {
+ public:
+  using Toy::Toy;
+  std::vector<double> result() override { return {}; }
+};
 
 TEST(Measure, TimesBothVariantsOfARightCase) {
   const Measurement measured = measure(toy_case(), "host", quick);
@@ -184,6 +193,20 @@ TEST(Measure, AnErrorOfAnOraclesOwnThatIsNoNumberIsWrongToo) {
   EXPECT_FALSE(measured.check_error);
 }
 
+TEST(Measure, AnOracleThatSubtractsOneWayOnlyFailsItsCase) {
+  const auto below = [](const std::vector<double>& result, const std::vector<double>& expected) {
+    return result.at(0) - 2 * expected.at(0);
+  };
+  Case own = toy_case(), between = toy_case(), golden = toy_case();
+  steps_of(own).oracle.distance = below;
+  steps_of(own).oracle.between = [](const auto&, const auto&) { return 0; };
+  steps_of(between).oracle.between = below;
+  steps_of(golden).oracle.golden = [](Backend&, Variant) { return -1; };
+  for (const Case& one : {own, between, golden})
+    EXPECT_THAT(measure(one, "host", quick).reason,
+                HasSubstr("(arithmetic) measures an error of -"));
+}
+
 TEST(Measure, TheErrorOfACaseIsThatOfItsWorseVariant) {
   for (const Variant worse : {Variant::optimized, Variant::reference}) {
     Case one = toy_case();
@@ -294,6 +317,35 @@ TEST(Measure, AnAllocationThatOnlyTimingReachesIsAnErrorToo) {
     if (step > 20) Buffer<double>(backend, 7, "late scratch");
   });
   EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("late scratch"));
+}
+
+// The other variant would compute with them, and the oracle as well.
+TEST(Measure, AStepThatLeavesOtherModesOfThreadsIsAnError) {
+  constexpr unsigned flush_to_zero = 0x8000;
+  const unsigned usual = _mm_getcsr();
+  const int threads = omp_get_max_threads();
+  const std::function<void()> leaving[] = {[=] { _mm_setcsr(usual | flush_to_zero); },
+                                           [=] { omp_set_num_threads(threads + 1); }};
+  for (const auto& leave : leaving)
+    for (const int when : {1, 20}) {
+      const Case one = toy_case([=](Backend&, int step) {
+        if (step == when) leave();
+      });
+      const std::string reason = measure(one, "host", quick).reason;
+      _mm_setcsr(usual);
+      omp_set_num_threads(threads);
+      EXPECT_THAT(reason, HasSubstr(when == 1 ? "the optimized variant left " : "section left "));
+    }
+}
+
+TEST(Measure, AnOracleThatExpectsNothingChecksNothingAndFails) {
+  Case one = toy_case();
+  steps_of(one).make = [](Backend& backend, Variant) { return std::make_unique<Empty>(backend); };
+  steps_of(one).oracle.expected = [](int) { return std::vector<double>(); };
+  EXPECT_EQ(measure(one, "host", quick).check, CheckStatus::failed);
+  Oracle& oracle = steps_of(one).oracle;
+  oracle.distance = oracle.between = [](const auto&, const auto&) { return 0; };
+  EXPECT_EQ(measure(one, "host", quick).check, CheckStatus::failed);
 }
 
 TEST(Measure, ACountThatDiffersFromStepToStepIsAnError) {

@@ -49,6 +49,7 @@ void Session::check(std::string_view oracle, double error, double limit) {
   if (limit > *limit_)
     throw Error(Fault::broken_rule, text("its protocol checks a result with the limit ", limit,
                                          " (oracle: ", oracle, "), and the case lists ", *limit_));
+  error = as_error(error, oracle);
   const bool first = measurement_->check == CheckStatus::not_executed;
   // A non-finite result exceeds its limit by more than any error.
   const auto share = [](const std::optional<double>& some, double of) {

@@ -61,6 +61,12 @@ TEST_F(OnTheHost, ACheckIsNoLaxerThanItsCaseLists) {
               testing::ThrowsMessage<Error>(HasSubstr("lists no limit")));
 }
 
+// As of a difference that is taken one way only.
+TEST_F(OnTheHost, AnErrorBelowNothingIsNone) {
+  EXPECT_THAT([&] { session.check("signed", -5, 1); },
+              testing::ThrowsMessage<Error>(HasSubstr("(signed) measures an error of -5")));
+}
+
 TEST_F(OnTheHost, AFailedCheckStaysFailed) {
   session.check("wrong", 2, 1);
   session.check("right", 0, 1);

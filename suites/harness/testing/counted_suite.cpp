@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A suite for tests, whose steps execute a known number of instructions. PLANTED_PERCENT adds that
 // many percent to a step of the optimized variant, PLANTED=unsteady makes steps differ,
-// PLANTED=remembers answers every seventh from memory, PLANTED=allocates takes and frees aligned
-// blocks, and PLANTED_BLOCKS holds that many small ones.
+// PLANTED=remembers answers every seventh from memory, PLANTED=prepares does a part of its work in
+// the first step from a start alone, PLANTED=allocates takes and frees aligned blocks, and
+// PLANTED_BLOCKS holds that many small ones.
 #include <array>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/case/case.hpp"
@@ -38,6 +40,7 @@ class Spin : public Computation {
     if (percent && variant == Variant::optimized) rounds_ += rounds * std::stol(percent) / 100;
     unsteady_ = planted && std::string_view(planted) == "unsteady";
     remembers_ = planted && std::string_view(planted) == "remembers";
+    prepares_ = planted && std::string_view(planted) == "prepares";
     allocates_ = planted && std::string_view(planted) == "allocates";
     const char* blocks = std::getenv("PLANTED_BLOCKS");
     for (long i = blocks ? std::stol(blocks) : 0; i > 0; --i)
@@ -46,11 +49,15 @@ class Spin : public Computation {
   void step() override {
     state_.data()[0] += 10;
     if (!remembers_ || ++steps_ % 7 != 0) spin(rounds_);
+    if (std::exchange(prepares_now_, false)) spin(rounds / 10);
     if (unsteady_) rounds_ += rounds / 100;
     for (int i = 0; allocates_ && i < 16; ++i) take_and_free();
   }
   std::vector<double> result() override { return {state_.data()[0]}; }
-  void start_again(int) override { state_.data()[0] = 0; }
+  void start_again(int) override {
+    state_.data()[0] = 0;
+    prepares_now_ = prepares_;
+  }
 
  private:
   using SmallBlock = std::array<char, 512>;
@@ -59,6 +66,7 @@ class Spin : public Computation {
   long rounds_ = 0;
   int steps_ = 0;
   bool unsteady_ = false, remembers_ = false, allocates_ = false;
+  bool prepares_ = false, prepares_now_ = false;
 };
 
 Case spin_case(std::string id, Tier tier) {
@@ -74,7 +82,8 @@ Case spin_case(std::string id, Tier tier) {
                                .limit = 1e-15,
                                .expected = [](int steps) -> std::vector<double> {
                                  return {10. * steps};
-                               }}},
+                               }},
+                    .chained = false},
           .counted = true};
 }
 
