@@ -55,9 +55,7 @@ def scale(axes: Axes, curve: Curve) -> None:
     for one in (axes.xaxis, axes.yaxis):
         one.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: digits(x)))
-    axes.yaxis.set_major_formatter(
-        FuncFormatter(lambda y, _: readable(float(f"{y:.2g}"), curve.unit))
-    )
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: readable(y, curve.unit)))
 
 
 def panel(title: str, curve: Curve, pen: Pen = Pen()) -> Drawing:

@@ -5,6 +5,8 @@ their own."""
 import io
 import itertools
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -18,6 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
+from holdfast_report import Problem
 from holdfast_report.slimming import slim
 
 ROLES = ["ink", "muted", "rule", "paper", "optimized", "reference", "good", "bad", "stage-1", "stage-2", "stage-3", "stage-4", "stage-5"]
@@ -60,6 +63,11 @@ def width_of(text: str, size: float) -> float:
     letters = FontProperties(family="DejaVu Sans", size=size)
     known = re.sub(r"[^ -~]", "W", text)
     return text_to_path.get_text_width_height_descent(known, letters, False)[0]
+
+
+def fitting(texts: Sequence[str], room: float, size: float) -> float:
+    """The size at which all have room, and no more than `size`."""
+    return size * min(1.0, room / max((width_of(text, size) for text in texts), default=room))
 
 
 @dataclass(frozen=True)
@@ -126,10 +134,18 @@ def save(drawing: Drawing, stem: Path) -> list[Path]:
         path = stem.with_name(f"{stem.name}.{format}")
         beside = path.with_name(path.name + ".new")
         metadata = {"Date": None} if format == "svg" else None
-        with rc_context(SETTINGS):
-            drawing.figure.savefig(
-                beside, format=format, dpi=200, facecolor="white", metadata=metadata
-            )
-        beside.replace(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with rc_context(SETTINGS):
+                drawing.figure.savefig(
+                    beside, format=format, dpi=200, facecolor="white", metadata=metadata
+                )
+            beside.replace(path)
+        except OSError as error:
+            with suppress(OSError):
+                beside.unlink()
+            raise Problem(
+                f"--out: {path} cannot be written ({error.strerror}); choose another place"
+            ) from error
         paths.append(path)
     return paths

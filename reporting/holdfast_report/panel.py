@@ -4,7 +4,7 @@ where it changes."""
 
 from collections.abc import Sequence
 
-from holdfast_report.drawing import FONT
+from holdfast_report.drawing import FONT, fitting
 from holdfast_report.history import ChangePoint, Series
 from holdfast_report.sketch import (
     Area,
@@ -24,7 +24,7 @@ from holdfast_report.trends import (
     short_commit,
     unit,
 )
-from holdfast_report.units import change_of, drawable, readable
+from holdfast_report.units import change_of, drawable, labels_of
 
 WIDTH, HEIGHT = 252.0, 112.0  # points
 LEFT, RIGHT, TOP, BOTTOM = 50.0, 244.0, 12.0, 97.0
@@ -139,13 +139,15 @@ def panel(
     plane = Plane(LEFT, RIGHT, above + TOP, above + BOTTOM, reach, limits)
     sketch = Sketch(WIDTH, above + HEIGHT, describe(series, verdict))
     for number, line in enumerate(heading):
-        sketch.add(Words((5, (number + 1) * LINE), line, "ink", FONT - 1.5))
+        size = fitting([line], WIDTH - 10, FONT - 1.5)
+        sketch.add(Words((5, (number + 1) * LINE), line, "ink", size))
 
     ticks = plane.ticks(3, counts)
     sketch.add(Line([plane.level(tick) for tick in ticks], "rule", 0.6))
-    for tick in ticks:
-        said = readable(tick, unit(series))
-        sketch.add(Words((LEFT - 3.5, plane.y(tick) + 3), said, "muted", FONT - 1, "end"))
+    labels = labels_of(ticks, unit(series))
+    size = fitting(labels, LEFT - 6, FONT - 1)
+    for tick, said in zip(ticks, labels, strict=True):
+        sketch.add(Words((LEFT - 3.5, plane.y(tick) + 3), said, "muted", size, "end"))
     if band:
         if band.tolerance > 0:
             corners = box(LEFT, plane.y(band.high), RIGHT, plane.y(band.low))

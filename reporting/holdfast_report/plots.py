@@ -63,10 +63,8 @@ def draw_all(
     for number, one in enumerate(series, start=1):
         entry = entries.get((one.device_class, f"{one.case}|{one.variant}|{one.metric}"))
         verdict = one.points[-1].verdict
-        stem = out / stem_of(one)
-        stem.parent.mkdir(parents=True, exist_ok=True)
         heading = one.case, f"{one.metric}, {one.variant}, {one.device_class}"
         drawn = panel(one, band_of(None, entry), verdict, heading=heading)
-        paths += save(figure_of(drawn, Pen(PAPER)), stem)
+        paths += save(figure_of(drawn, Pen(PAPER)), out / stem_of(one))
         progress.done(number)
     return paths

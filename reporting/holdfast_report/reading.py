@@ -72,7 +72,7 @@ def seen(data: Any) -> Any:
 
 def load(path: Path, comments: bool = False) -> Any:
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")  # whose byte order mark is none of the text
     except (OSError, UnicodeDecodeError) as error:
         raise Problem(
             f"{path}: cannot be read ({getattr(error, 'strerror', None) or 'not UTF-8'})"

@@ -16,7 +16,7 @@ from holdfast_report.panel import panel
 from holdfast_report.root import Root
 from holdfast_report.run_line import Past
 from holdfast_report.sketch import svg
-from holdfast_report.units import percent, readable
+from holdfast_report.units import change_of, readable
 
 KEPT = 1e-5  # relative: a history keeps six digits
 
@@ -88,7 +88,7 @@ def panels(root: Root, series: list[Series], link: str | None) -> tuple[list[Pan
         entry = root.baselines.get((one.device_class, f"{one.case}|{one.variant}|{one.metric}"))
         band = trends.band_of(rows.get(one.key), entry)
         variant = "" if one.variant == "case" else f" {one.variant}"
-        drift = f", drifted {percent(one.drift.change)}" if one.drift else ""
+        drift = f", drifted {change_of(one.drift.anchor, one.drift.change)}" if one.drift else ""
         left = ", not in this run" if one.key in absent else ""
         first = one.points[0]  # of an unchanged series the history gives only the ends
         still = f", {readable(first.value, trends.unit(one))} since {first.utc[:10]}" if one.constant else ""

@@ -9,7 +9,6 @@ from holdfast_report.documents import Entry, Row
 from holdfast_report.history import Series
 from holdfast_report.units import (
     change_of,
-    percent,
     plural,
     readable,
     short_hash,
@@ -134,10 +133,10 @@ def describe(series: Series, verdict: str | None) -> str:
         ),
     ]
     for change in series.change_points:
-        words.append(f"; changed by {change_of(change.before, change.change)} at {short_commit(change.commit)}")
+        words.append(f"; changed {change_of(change.before, change.change)} at {short_commit(change.commit)}")
     if series.drift:
         words.append(
-            f"; drifted by {percent(series.drift.change)} since {short_commit(series.drift.since)}"
+            f"; drifted {change_of(series.drift.anchor, series.drift.change)} since {short_commit(series.drift.since)}"
         )
     if verdict:
         words.append(f"; verdict {verdict}")

@@ -2,6 +2,8 @@
 """Numbers as people read them. Documents hold seconds and bytes only; prefixes appear here and
 nowhere else."""
 
+from collections.abc import Sequence
+
 from holdfast_report.reading import Value
 
 SECONDS = [(1.0, "s"), (1e-3, "ms"), (1e-6, "\u00b5s"), (1e-9, "ns")]
@@ -70,6 +72,36 @@ def readable(value: Value | None, unit: str) -> str:
 
 def pair(found: tuple[float, str]) -> tuple[str, str]:
     return digits(found[0]), found[1]
+
+
+def scale_of(ticks: Sequence[float], unit: str) -> tuple[float, str]:
+    """The divisor of the ticks, and the unit that they then have."""
+    largest = max(abs(tick) for tick in ticks)
+    if not largest:
+        return 1.0, unit if unit != "1" else ""
+    if unit == "s" or unit == "B":
+        steps = SECONDS if unit == "s" else BYTES
+        number, name = scaled(largest, steps)
+        return largest / number, name
+    if unit.endswith("/s"):
+        number, prefix = scaled(largest, RATES)
+        return largest / number, prefix + unit.removeprefix("1")
+    return 1.0, ""
+
+
+def labels_of(ticks: Sequence[float], unit: str) -> list[str]:
+    """Labels in one unit, with as many digits as tell each tick's own value."""
+    scale, name = scale_of(ticks, unit)
+    numbers = [tick / scale for tick in ticks]
+    least = 1e-9 * max(abs(number) for number in numbers)
+    for count in range(3, 12):
+        if all(abs(float(f"{number:.{count}g}") - number) <= least for number in numbers):
+            break
+    return [f"{plain(number, count)} {name}".strip() for number in numbers]
+
+
+def plain(number: float, count: int) -> str:
+    return f"{float(f'{number:.{count}g}'):,.15g}".replace("-", MINUS)
 
 
 def hundredths(fraction: float, sign: str) -> str:

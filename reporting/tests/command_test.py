@@ -32,6 +32,16 @@ def test_another_schema_version_is_refused(
     assert not workplace.out.exists()
 
 
+def test_a_byte_order_mark_and_the_line_ends_of_windows_are_read_as_the_gate_reads_them(
+    workplace: Workplace,
+) -> None:
+    files = [path for folder in (workplace.results, workplace.baselines) for path in folder.rglob("*.json")]
+    assert len(files) > 2
+    for path in files:
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert main(workplace.options()) == 0
+
+
 def test_what_cannot_be_read_takes_an_older_page_away(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -148,7 +148,7 @@ def test_no_store_named_gives_a_page_without_trends(workplace: Workplace) -> Non
 def test_changed_series_get_a_panel_and_constant_ones_a_row(workplace: Workplace) -> None:
     reader = drawn(workplace)  # no verdict, so that nothing but its course recommends a series
     said = [figure for figure in reader.figures if figure and "commits" in figure]
-    assert any("changed by +20 %" in figure for figure in said)
+    assert any("changed +20 %" in figure for figure in said)
     assert not any(figure.startswith("launches of") for figure in said)
     assert "1 series stood still" in reader.words
 

@@ -250,6 +250,31 @@ def test_in_another_range_marks_stand_where_their_commits_and_values_are(browser
         assert ticks[low] - y == pytest.approx((scale(value) - scale(low)) * per, abs=0.3), "and the axis as it is named"
 
 
+def test_in_another_range_the_labels_of_ticks_say_where_they_are_and_have_room(chromium: str, tmp_path: Path) -> None:
+    place = SitePlace(tmp_path / "ticks", commits=10, cases=1)
+    for run in place.runs:
+        run.values = {
+            key: 3_221_225_472 + 512 * (run.number > 5) if key[2] == "peak_bytes" else value
+            for key, value in run.values.items()
+        }
+    write(place.store, place.runs)
+    place.answer(trend_of(place.runs, place.planted) | {"series": []})
+    place.draw()
+    found = Browser(chromium, place.site, tmp_path, place.planted).does(f"""
+    const frame = await open(`${{site}}/{addresses.of_case(STEP_CASE)}#from={sha(2)[:10]}&to={sha(10)[:10]}&axis=linear`, 900);
+    const figures = [...frame.contentDocument.querySelectorAll("figure svg.trend")];
+    return figures.map((svg) => [...svg.querySelectorAll(".ticks text")].map((one) => [one.textContent, Number(one.getAttribute("y")),
+      one.getBoundingClientRect().left - svg.getBoundingClientRect().left]));
+    """)
+    assert any("GB" in text for ticks in found for text, _, _ in ticks)
+    for ticks in found:
+        told = [float(text.split(" ")[0]) for text, _, _ in ticks]
+        (low, bottom, _), (high, top, _) = (told[0], *ticks[0][1:]), (told[-1], *ticks[-1][1:])
+        for value, (_, y, left) in zip(told, ticks, strict=True):
+            assert y == pytest.approx(bottom + (value - low) / (high - low) * (top - bottom), abs=0.15)
+            assert left >= -0.5
+
+
 def test_two_commits_are_compared_the_most_significant_first(browser: Browser) -> None:
     before, after = sha(browser.planted.step - 1)[:10], sha(browser.planted.step)[:10]
     found = browser.does(f"""
@@ -324,6 +349,23 @@ def test_what_only_one_of_two_commits_was_measured_on_is_told_and_is_neither_new
     assert first[1] == swapped[1] == [] and set(every[1]) == {DRY}
     for said, _ in found:
         assert f"only one of the two has them: clusterless_kde on {DRY}, clusterless_kde on {HOST}, cubed_sphere_swe on {HOST}." in said
+
+
+def test_a_suite_alone_that_moved_to_another_machine_is_told(chromium: str, tmp_path: Path) -> None:
+    place = SitePlace(tmp_path / "moved", commits=10, cases=1)
+    place.runs = [run for run in place.runs if run.number < 7]
+    for run in place.runs:
+        if run.number == 6 and run.device_class == HOST and run.suite == "clusterless_kde":
+            run.compiler = "g++ 14.1.0"
+    write(place.store, place.runs)
+    place.answer(trend_of(place.runs, place.planted) | {"series": []})
+    place.draw()
+    said = Browser(chromium, place.site, tmp_path, place.planted).does(f"""
+    const frame = await open(`${{site}}/compare.html#from={sha(5)[:10]}&to={sha(6)[:10]}`, 900);
+    await wait(1);
+    return frame.contentDocument.getElementById("said").textContent;
+    """)
+    assert f"Not the code alone: clusterless_kde on {HOST} has another environment" in said
 
 
 @pytest.mark.parametrize("file", ["series", "values-0"])

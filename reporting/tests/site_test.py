@@ -14,15 +14,16 @@ import pytest
 from holdfast_report import Problem
 from holdfast_report.command import main
 from holdfast_report.documents import Entry
-from holdfast_report.site import addresses, comparison, figures
+from holdfast_report.drawing import width_of
+from holdfast_report.site import addresses, comparison, figures, pages
 from holdfast_report.site.archive import Archive, Column, Commit, Part, Run
 from holdfast_report.site.build import put, shares
 from holdfast_report.site.cases import band, embedded, rank
-from holdfast_report.site.figures import Limits, labels_of, limits_of
+from holdfast_report.site.figures import Limits, limits_of
 from holdfast_report.site.levels import Change, Drift, Levels, creep_of
 from holdfast_report.site.pages import TEMPLATES, Site
 from holdfast_report.trends import Band
-from holdfast_report.units import BYTES, SECONDS
+from holdfast_report.units import BYTES, SECONDS, labels_of
 from planted_history import DRIFT_CASE, HOST, STEP_CASE, history, sha, write
 from site_place import REPOSITORY, Links, SitePlace, data_of, fleet_of_two, trend_of
 
@@ -333,6 +334,13 @@ def test_noise_is_what_neighbours_differ_by_and_steps_do_not_count() -> None:
     assert wave.noise == pytest.approx(1.4826 / 101 / 2**0.5)
 
 
+def test_a_page_that_cannot_be_written_leaves_nothing_beside(tmp_path: Path) -> None:
+    (tmp_path / "page.html").mkdir()
+    with pytest.raises(Problem, match="page.html cannot be written"):
+        put(tmp_path / "page.html", "one")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
 def test_a_file_of_the_same_length_is_written_and_appears_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = tmp_path / "a" / "page.html"
     assert put(page, "one") and not put(page, "one") and put(page, "two")
@@ -557,14 +565,27 @@ def test_an_empty_store_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
         ([0.004, 0.0045], "s", ["4 ms", "4.5 ms"]),
         ([1177856.0, 1177864.0], "B", ["1.177856 MB", "1.177864 MB"]),
         ([4.0, 5.0], "1", ["4", "5"]),
+        ([1.185, 1.2, 1.215], "1", ["1.185", "1.2", "1.215"]),
+        ([1225000.0, 1250000.0], "1", ["1,225,000", "1,250,000"]),
     ],
 )
-def test_ticks_share_a_unit_and_can_be_told_apart(
+def test_ticks_share_a_unit_and_say_where_they_are(
     ticks: list[float], unit: str, texts: list[str]
 ) -> None:
-    found = labels_of(ticks, unit)
-    assert len(set(found)) == len(found)
-    assert [text.split(" ")[1:] for text in found] == [text.split(" ")[1:] for text in texts]
+    assert labels_of(ticks, unit) == texts
+
+
+@pytest.mark.parametrize(("low", "high", "unit"), [(3221225375, 3221226080, "B"), (3e11, 4e11, "flop/s")])
+def test_the_labels_of_ticks_have_room(low: float, high: float, unit: str) -> None:
+    framed = figures.frame(Limits(low, high), unit, True)
+    found = re.findall(r"font-size: ([.0-9]+)px[^>]*>([^<]+)</text>", framed)
+    assert len(found) > 1
+    assert all(width_of(text, float(size)) <= figures.LEFT - 4 + 0.01 for size, text in found)
+
+
+def test_frames_of_counts_that_are_one_apart_have_different_names() -> None:
+    first, then = (Limits(1500000000.8 + by, 1500000002.2 + by) for by in (0, 1))
+    assert figures.name_of(first, "1", True) != figures.name_of(then, "1", True)
 
 
 def test_what_a_creep_adds_up_to_is_told_for_each_environment() -> None:
@@ -660,11 +681,18 @@ def test_what_blocked_last_is_the_first_figure_of_its_case() -> None:
     assert [one.metric for one in ranked] == ["odd", "speedup", "launches"]
 
 
+def test_a_class_whose_every_case_failed_has_its_verdict_on_the_badge() -> None:
+    failed = Run(HOST, 0, {"toy": Part("2026-01-01T12:00:00Z", counts={"MISSING": 2}, blocking=2)})
+    archive = Archive([Commit(sha(1), "2026-01-01T12:00:00Z")], {(HOST, 0): failed}, {})
+    assert 'aria-label="holdfast: 2 block"' in pages.badge(archive)
+
+
 def test_a_comparison_knows_where_the_environment_became_another(place: SitePlace) -> None:
     told = data_of(place.text("compare.html"))["environments"]
-    assert [at for at, _ in told[HOST]] == [0, place.planted.environment - 1]
-    assert len({print for _, print in told[HOST]}) == 2
-    assert [at for at, _ in told[builders.DRY]] == [0]
+    for suite in planted_history.SUITES:
+        assert [at for at, _ in told[HOST][suite]] == [0, place.planted.environment - 1]
+        assert len({print for _, print in told[HOST][suite]}) == 2
+        assert [at for at, _ in told[builders.DRY][suite]] == [0]
 
 
 @pytest.mark.parametrize("script", ["case.js", "compare.js"])
@@ -691,7 +719,7 @@ def test_what_is_said_of_a_point_names_the_branch_that_was_measured(place: SiteP
 def test_a_figure_says_its_changes_and_environments_in_words(place: SitePlace) -> None:
     page = place.text(STEP_PAGE)
     (said,) = re.findall(r'aria-label="(launches, optimized, on cuda[^"]*)"', page)
-    assert f"changed by +25 % at {sha(place.planted.step)[:10]}" in said
+    assert f"changed +25 % at {sha(place.planted.step)[:10]}" in said
     timed = re.findall(r'aria-label="(time_s, optimized, on host[^"]*)"', page)[0]
     assert f"another environment since {sha(place.planted.environment)[:10]}" in timed
 

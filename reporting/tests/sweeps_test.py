@@ -64,6 +64,20 @@ def test_the_values_below_a_curve_never_touch() -> None:
     assert ticked([7.0]) == [7]
 
 
+def test_the_ticks_of_a_curve_say_where_they_are() -> None:
+    case = builders.host_results()["cases"][0]
+    cases = [copy.deepcopy(case) | {"id": f"toy/step/n:{n}/f64"} for n in (24, 48, 96)]
+    for at, one in enumerate(cases):
+        for variant in one["variants"].values():
+            variant["metrics"]["time_s"]["median"] = 5.84e-3 * 11**at
+    (curve,) = curves(part_of(cases))
+    (axes,) = panel("", curve, Pen(PAPER)).figure.axes
+    scale = {"s": 1.0, "ms": 1e-3}
+    told = [label.get_text().split(" ") for label in axes.get_yticklabels()]
+    assert len(told) == 4
+    assert [float(number) * scale[unit] for number, unit in told] == pytest.approx(list(axes.get_yticks()), rel=5e-3)
+
+
 def test_the_reference_of_a_curve_is_hollow() -> None:
     case = builders.host_results()["cases"][0]
     ids = [f"toy/step/n:{n}/f64" for n in (24, 48, 96)]

@@ -8,7 +8,7 @@ import pytest
 from builders import HOST, Workplace
 from holdfast_report.command import main
 from holdfast_report.documents import Entry, Results, Row, Verdict
-from holdfast_report.drawing import PAPER, Pen, width_of
+from holdfast_report.drawing import FONT, PAPER, Pen, width_of
 from holdfast_report.history import Series
 from holdfast_report.judgement import findings
 from holdfast_report.panel import BOTTOM, LEFT, MANY, RIGHT, TOP, panel
@@ -48,6 +48,19 @@ def test_all_draws_what_stood_still_as_well(workplace: Workplace) -> None:
     assert [name for name in plots(workplace, "--all") if "launches" in name] == [
         "optimized.launches.png", "optimized.launches.svg"
     ]
+
+
+def test_a_plot_that_cannot_be_written_is_a_sentence_and_leaves_nothing_beside(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plots(workplace)
+    (svg,) = workplace.out.rglob("optimized.time_s.svg")
+    svg.unlink()
+    svg.mkdir()
+    capsys.readouterr()
+    assert main(["trends", *workplace.options()[1:]]) == 2
+    assert f"{svg} cannot be written (Is a directory); choose another place" in capsys.readouterr().err
+    assert not list(workplace.out.rglob("*.new"))
 
 
 def test_cases_and_metrics_are_chosen_by_the_command_that_knows_their_patterns(
@@ -359,6 +372,14 @@ def test_a_single_point_can_be_drawn_as_a_file(tmp_path: Path) -> None:
     assert np.isclose(imread(tmp_path / "one.png"), blue, atol=0.01).all(axis=2).any()
 
 
+def test_a_long_name_above_a_panel_is_whole() -> None:
+    name = "xpcs_fit/normal_eq/mode:laminar/scaling:per_angle/loss:soft_l1/weights:array/size:s0/f64"
+    sketch = panel(series("speedup", [50.4]), heading=[name, "speedup"])
+    heading, metric = [one for one in sketch.marks if isinstance(one, Words)][:2]
+    assert heading.said == name and heading.at[0] + width_of(name, heading.size) <= sketch.width
+    assert heading.size < metric.size == FONT - 1.5
+
+
 def test_counts_have_whole_ticks() -> None:
     said = texts(panel(series("launches", [2.0, 2.0])))
     assert "2" in said
@@ -440,4 +461,30 @@ def test_alarms_rank_before_all_else(verdict: str) -> None:
 def test_a_panel_says_in_words_what_drifted_and_what_was_judged() -> None:
     drift = {"since": "c" * 40, "anchor": 4.0, "median": 5.0, "change": 0.25}
     said = panel(series("launches", [4.0, 5.0], drift=drift), None, "DRIFT").alt
-    assert said.endswith("2 commits, now 5 at 00000000; drifted by +25 % since cccccccc; verdict DRIFT")
+    assert said.endswith("2 commits, now 5 at 00000000; drifted +25 % since cccccccc; verdict DRIFT")
+
+
+def test_a_drift_from_zero_is_no_percentage() -> None:
+    drift = {"since": "c" * 40, "anchor": 0.0, "median": 3.0, "change": 1.0}
+    said = panel(series("launches", [0.0, 3.0], drift=drift), None, "DRIFT").alt
+    assert "; drifted from 0 since cccccccc" in said
+
+
+@pytest.mark.parametrize(
+    ("metric", "values"),
+    [
+        ("peak_bytes", [1177856.0, 1178368.0]),
+        ("peak_bytes", [3221225472.0, 3221225984.0]),
+        ("speedup", [1.2, 1.25]),
+        ("instructions", [1500000003.0, 1500000004.0]),
+    ],
+)
+def test_the_ticks_of_a_panel_say_where_they_are_and_have_room(metric: str, values: list[float]) -> None:
+    sketch = panel(series(metric, values))
+    ticks = [one for one in sketch.marks if isinstance(one, Words) and one.anchor == "end" and one.at[0] < LEFT]
+    told = [float(one.said.split(" ")[0].replace(",", "")) for one in ticks]
+    places = [one.at[1] for one in ticks]
+    assert len(told) > 1 and len(set(told)) == len(told)
+    each = (told[-1] - told[0]) / (places[-1] - places[0])
+    assert told == pytest.approx([told[0] + (y - places[0]) * each for y in places], rel=1e-12)
+    assert all(width_of(one.said, one.size) <= LEFT - 3.5 + 0.01 for one in ticks)

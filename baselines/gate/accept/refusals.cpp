@@ -62,11 +62,17 @@ void of_metric(const NamedMetric& metric, const std::string& name, const Standar
                 metric.measured->processes > 0 ? " (--bootstrap takes it all the same)" : ""));
 }
 
+// Whether the policy knows why the case was skipped, as a check asks.
+bool is_excused(const Results& results, const CaseResult& result, const Policy& policy) {
+  return result.status == "skipped" &&
+         policy.absence(results.env.device_class, "", result.reason.value_or(""));
+}
+
 void of_case(const Results& results, const CaseResult& result, const Policy& policy,
              const RatiosAsked& asked, Refusals& found) {
   if (is_wrong(result, results.env.device_name))
     refuse(found, Fault::regression, text(result.id, ": the result is wrong or was not verified"));
-  else if (result.status != "ok" && result.status != "skipped")
+  else if (result.status != "ok" && !is_excused(results, result, policy))
     refuse(found, incomplete, text(result.id, ": ", result.status));
   for (const NamedMetric& metric : named_metrics(result))
     if (metric.name != kernels_metric && metric.measured)
@@ -102,6 +108,10 @@ void of_list(const Results& results, const List& list, const Policy& policy, Ref
                                      [&](const CaseResult& one) { return one.id == listed.id; });
     if (result == results.cases.end()) {
       refuse(found, incomplete, text(listed.id, " is listed and was not measured"));
+    } else if (result->tier != listed.tier) {
+      refuse(
+          found, Fault::bad_input,
+          text(listed.id, " is of the tier ", result->tier, ", and its list says ", listed.tier));
     } else if (result->status == "ok") {
       refuse_blank(*result, here->second, results.env.device_class, policy, found);
       for (const std::string& name : lost_metrics(named_metrics(*result), here->second))

@@ -11,8 +11,6 @@
 namespace holdfast::gate {
 namespace {
 
-constexpr double patience_seconds = 60;
-
 std::string first_line(const Outcome& outcome) {
   return outcome.output.substr(0, outcome.output.find('\n'));
 }
@@ -37,12 +35,16 @@ std::filesystem::path top_of_repository(const std::filesystem::path& folder) {
 
 }  // namespace
 
-Outcome git(const std::filesystem::path& folder, std::vector<std::string> arguments) {
+Outcome git(const std::filesystem::path& folder, std::vector<std::string> arguments,
+            double patience_seconds) {
   arguments.insert(arguments.begin(), {"git", "-C", folder.string()});
-  return run_task({.program = "/usr/bin/env",
-                   .arguments = std::move(arguments),
-                   .environment = {{"TZ", "UTC"}, {"GIT_TERMINAL_PROMPT", "0"}},
-                   .timeout_seconds = patience_seconds});
+  Outcome outcome = run_task({.program = "/usr/bin/env",
+                              .arguments = std::move(arguments),
+                              .environment = {{"TZ", "UTC"}, {"GIT_TERMINAL_PROMPT", "0"}},
+                              .timeout_seconds = patience_seconds});
+  if (outcome.ending == Ending::timed_out)
+    outcome.complaints += text("\nfatal: it was not done after ", patience_seconds, " s");
+  return outcome;
 }
 
 bool succeeded(const Outcome& outcome) {
@@ -68,7 +70,10 @@ std::optional<CommitFacts> commit_facts(const std::filesystem::path& folder,
                                         const std::string& commit) {
   const auto is_digit = [](char digit) { return std::isxdigit(static_cast<unsigned char>(digit)); };
   if (commit.empty() || !std::all_of(commit.begin(), commit.end(), is_digit)) return std::nullopt;
-  const Outcome shown = git(folder, {"show", "--no-patch", "--date=format-local:%Y-%m-%dT%H:%M:%SZ",
+  // What a user's configuration adds to a log (log.showSignature), or how it encodes one, is left
+  // out.
+  const Outcome shown = git(folder, {"show", "--no-patch", "--no-show-signature",
+                                     "--encoding=UTF-8", "--date=format-local:%Y-%m-%dT%H:%M:%SZ",
                                      "--format=%ad%n%P%n%s", commit + "^{commit}", "--"});
   if (!succeeded(shown)) return std::nullopt;
   const std::size_t time = shown.output.find('\n'), parents = shown.output.find('\n', time + 1);

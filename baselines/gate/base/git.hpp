@@ -14,7 +14,8 @@
 namespace holdfast::gate {
 
 // Runs git in this folder and returns its output; the caller checks how it ended.
-Outcome git(const std::filesystem::path& folder, std::vector<std::string> arguments);
+Outcome git(const std::filesystem::path& folder, std::vector<std::string> arguments,
+            double patience_seconds = 60);
 bool succeeded(const Outcome& outcome);
 
 // Why git failed, from its output: the first line that begins with "fatal:", after the line before

@@ -28,6 +28,39 @@ TEST(ReasonOfGit, IsTheEndWhereNothingIsFatalWithoutATab) {
             "! refs/heads/a [remote rejected] (hook declined) | Done");
 }
 
+// Whatever a user's git shows beside a commit, and in whatever encoding.
+TEST(FactsOfACommit, AreThoseOfTheCommitWhateverTheUserConfigured) {
+  const TemporaryFolder folder("git-test");
+  const auto must = [&](const std::vector<std::string>& arguments) {
+    const Outcome outcome = git(folder.path(), arguments);
+    ASSERT_TRUE(succeeded(outcome)) << outcome.complaints;
+  };
+  must({"-c", "init.templateDir=", "init", "-q"});
+  must({"config", "log.showSignature", "true"});
+  must({"config", "i18n.logOutputEncoding", "ISO-8859-1"});
+  must({"config", "gpg.format", "ssh"});
+  const std::string key = (folder.path() / "sign").string();
+  write_file(
+      key, "#!/bin/sh\nfor file; do :; done\necho -----BEGIN SSH SIGNATURE----- > \"$file.sig\"\n");
+  std::filesystem::permissions(key, std::filesystem::perms::owner_all);
+  must({"-c", "user.name=t", "-c", "user.email=t@t", "-c", "user.signingKey=" + key, "-c",
+        "gpg.ssh.program=" + key, "commit", "-q", "--allow-empty", "-S", "-m", "Caf\u00e9",
+        "--date=2026-11-21T12:00:00Z"});
+  const std::string commit = git(folder.path(), {"rev-parse", "HEAD"}).output.substr(0, 40);
+  const auto facts = commit_facts(folder.path(), commit);
+  ASSERT_TRUE(facts);
+  EXPECT_EQ(facts->author_time, "2026-11-21T12:00:00Z");
+  EXPECT_EQ(facts->parent, "");
+  EXPECT_EQ(facts->subject, "Caf\u00e9");
+}
+
+TEST(ReasonOfGit, IsThatItTookTooLongWhereItWasStopped) {
+  const TemporaryFolder folder("git-test");
+  const Outcome stopped = git(folder.path(), {"-c", "alias.wait=!exec sleep 60", "wait"}, 0.2);
+  EXPECT_EQ(stopped.ending, Ending::timed_out);
+  EXPECT_EQ(reason_of(stopped.complaints), "fatal: it was not done after 0.2 s");
+}
+
 TEST(FilesAtACommit, AreThoseOfThatCommitEachWithItsContent) {
   const TemporaryFolder folder("git-test");
   const auto must = [&](const std::vector<std::string>& arguments) {

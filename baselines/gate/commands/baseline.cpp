@@ -8,6 +8,7 @@
 #include "gate/accept/prune.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/base/printing.hpp"
+#include "gate/base/shown_text.hpp"
 #include "gate/base/store.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/commands/common_options.hpp"
@@ -193,11 +194,18 @@ int told_refusals(const Plan& plan) {
   return exit;
 }
 
+std::string given_reason(const Options& options) {
+  const std::string why = options.value_or("why", "");
+  if (options.has("why") && as_seen(why).empty())
+    throw Error(Fault::bad_input, "--why holds nothing that can be read; give a reason");
+  return why;
+}
+
 int accept_verb(const Options& options, const fs::path& directory, const fs::path& baselines) {
   const Policy policy = read_policy(baselines, options);
   const Root root = read_root(directory, root_options(options));
   const fs::path lists = options.value_or("lists", binary_folder().string());
-  const PlanOptions planned{.why = options.value_or("why", ""),
+  const PlanOptions planned{.why = given_reason(options),
                             .anchor = options.has("new-anchor") ? Anchor::here : Anchor::kept,
                             .again = other_roots(options),
                             .counts_only = options.has("counts-only")};

@@ -109,8 +109,9 @@ void export_otava(const Options& options) {
   for (const auto& [name, table] : tables) {
     const std::set<std::string> metrics = usual_metrics(table);
     write_file(fs::path(*out) / (otava_name(name) + ".csv"), csv_of(table, metrics), Sync::no);
-    config += text("  ", otava_name(name), ":\n    type: csv\n    file: ",
-                   (fs::absolute(*out) / (otava_name(name) + ".csv")).string(),
+    // JSON's quotes are YAML's, too, and a path may hold what YAML would obey.
+    const std::string file = (fs::absolute(*out) / (otava_name(name) + ".csv")).string();
+    config += text("  ", otava_name(name), ":\n    type: csv\n    file: ", canonical_line(file),
                    "\n    time_column: time\n    attributes: [commit]\n    metrics:\n");
     for (const std::string& metric : metrics) config += text("      ", metric, ": {}\n");
   }

@@ -60,6 +60,15 @@ class StoreCommand : public GateCommand {
   }
 };
 
+TEST_F(StoreCommand, AReasonThatNobodyCanReadAcceptsNothing) {
+  accepted(toy::dry());
+  const std::string before = stored();
+  store(toy::dry(), "optimized", "launches", toy::exact(5));
+  for (const char* nothing : {"--why= ", "--why=\u200b\t"})
+    expect_complaint(accept({nothing}), 2, HasSubstr("--why holds nothing that can be read"));
+  EXPECT_EQ(stored(), before);
+}
+
 TEST_F(StoreCommand, PruneTellsWhatWouldGoAndWritesNothing) {
   accepted(toy::dry());
   move_entry(launches_key, "toy/gone/n:64/f64|optimized|launches");
@@ -412,6 +421,23 @@ TEST_F(StoreCommand, RunsOfOneDayStayABootstrap) {
 TEST_F(StoreCommand, AFilteredRunIsNotAccepted) {
   expect_complaint(refused([](Results& now) { now.partial = true; }), 3,
                    HasSubstr("the run was filtered"));
+}
+
+TEST_F(StoreCommand, ASkippedCaseIsNotAcceptedUnlessThePolicyKnowsWhy) {
+  accepted(toy::host());
+  Results now = toy::host();
+  CaseResult& skipped = now.cases.front();
+  skipped = {.id = skipped.id, .tier = skipped.tier, .status = "skipped", .reason = "not today"};
+  store(now);
+  expect_complaint(accept({"--why=a test"}), 3, HasSubstr(skipped.id + ": skipped"));
+  spoil(common_policy_, R"("kinds")", R"("absent": [{"metric": "*", "device": "host-*",
+      "reason": "not today", "why": "a test"}], "kinds")");
+  expect_output(accept({"--why=a test"}), 0, HasSubstr("(removed)"));
+}
+
+TEST_F(StoreCommand, ACaseOfAnotherTierThanListedIsNotAccepted) {
+  expect_complaint(refused([](Results& now) { now.cases.front().tier = "full"; }), 2,
+                   HasSubstr("is of the tier full, and its list says gate"));
 }
 
 TEST_F(StoreCommand, ARunOfTheSmokeTierIsNotAccepted) {

@@ -58,18 +58,16 @@ int trend(const Options& options) {
   const TrendOptions chosen{.match = options.value("case"),
                             .metric = options.value("metric"),
                             .anchor = options.value("anchor")};
-  bool empty = true;
   bool has_anchor = !chosen.anchor;
   const Aliases aliases = Aliases::read(options.value_or("baselines", "baselines"));
   StoredHistory history =
       read_store(*store, [&](const HistorySeries& series, const std::string& commit) {
-        empty = false;
         has_anchor = has_anchor || commit.starts_with(*chosen.anchor);
         return aliases.empty() ? chosen.covers(series.case_id, series.metric)
                                : chosen.covers(aliases.current(series.case_id), series.metric);
       });
   for (HistoryLine& line : history.lines) line.case_id = aliases.current(line.case_id);
-  if (empty)
+  if (history.commits.empty())
     throw Error(Fault::bad_input, text(*store, " holds no history; ", begin_history(*store)));
   if (!has_anchor)
     throw Error(Fault::bad_input,

@@ -240,7 +240,9 @@ Appended append_history(const fs::path& root, const fs::path& folder,
         measured_run(results, fs::exists(list) ? read_list(list).metrics : Meanings(),
                      verdict ? &*verdict : nullptr, {.advisory = options.advisory});
     if (const auto test = self_tests.find(file); test != self_tests.end()) add(test->second, made);
-    if (made.run.points.empty()) continue;
+    // Of a suite whose every case failed, the verdict is what is worth keeping.
+    const bool judged = made.run.verdict && !made.run.verdict->counts.empty();
+    if (made.run.points.empty() && !judged) continue;
     if (writer.has(results.env.device_class, made.run)) {
       ++appended.known;
       continue;

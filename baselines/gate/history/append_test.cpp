@@ -386,6 +386,31 @@ TEST_F(Appending, WhatAVerdictHeldAgainstNothingIsKeptWithItsPart) {
   EXPECT_EQ(kept("PASS"), Caveats{told.front()});
 }
 
+// Else the verdict before it would stand as the newest.
+TEST_F(Appending, ARunWhoseEveryCaseFailedKeepsItsVerdict) {
+  Results results = made_up({"host", 1, 1, false}, 0, 0);
+  CaseResult& lost = results.cases.front();
+  lost = {.id = lost.id, .tier = lost.tier, .status = "crashed", .reason = "signal 11"};
+  const fs::path root = folder_.path() / "results";
+  fs::create_directories(root / "host");
+  write_file(root / "host" / "workload_0.json", canonical(to_json(results)));
+  EXPECT_EQ(append_history(root, store_).runs, 0u) << "nobody judged it";
+  const Row row{.case_id = lost.id,
+                .device_class = "host",
+                .variant = "case",
+                .metric = "",
+                .verdict = "MISSING",
+                .blocking = true};
+  write_file(root / "verdict.json", canonical(to_json(Verdict{.exit = 3, .rows = {row}})));
+  EXPECT_EQ(append_history(root, store_).runs, 1u);
+  EXPECT_EQ(append_history(root, store_).known, 1u);
+  const HistoryFile file = history_files(open_history(store_)).front();
+  for_each_run(file, [&](const HistoryRun& one, const HistoryMeanings&) {
+    EXPECT_EQ(one.verdict->blocking, 1);
+    EXPECT_EQ(one.verdict->counts.at("MISSING"), 1);
+  });
+}
+
 TEST_F(Appending, CaveatsAreReadAsTheyWereWrittenAndOfAnOlderBuildNotAtAll) {
   Store store(store_, Store::Use::writing);
   HistoryWriter writer(store);

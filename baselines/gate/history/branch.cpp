@@ -19,11 +19,20 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_attempts = 12;
 constexpr const char* incoming = "refs/holdfast/incoming";  // as the remote has it
-constexpr const char* seen = "refs/holdfast/seen";          // as this store has taken it
 constexpr const char* files_of_a_history = ":(glob)*/*.ndjson";
 
 std::string trimmed(const std::string& output) {
   return output.substr(0, output.find('\n'));
+}
+
+// Removes the locks that git leaves where it is killed. Whoever calls this has locked the store, so
+// no other command holds them.
+void remove_stale_locks(const fs::path& git_folder) {
+  for (const fs::path& folder : {git_folder, git_folder / "refs/holdfast"}) {
+    if (!fs::is_directory(folder)) continue;
+    for (const auto& file : fs::directory_iterator(folder))
+      if (file.path().extension() == ".lock") fs::remove(file.path());
+  }
 }
 
 // The store as a repository of its own, whose working copy it is.
@@ -32,7 +41,10 @@ class Repository {
   explicit Repository(const DataBranch& data) : data_(data) {
     if (!fs::exists(data.store / ".git"))
       must({"init", "--quiet"}, text("make ", data.store.string(), " a repository"));
+    else
+      remove_stale_locks(data.store / ".git");
     address_ = address();
+    seen_ = "refs/holdfast/seen-" + sha256_digits(text(data.branch, ' ', address_)).substr(0, 16);
   }
 
   Outcome ask(std::vector<std::string> arguments) const {
@@ -84,9 +96,16 @@ class Repository {
 
   const std::string& where() const { return address_; }
 
+  // The branch of that remote as this store has taken it; empty where it has not yet.
+  std::string seen() const { return commit_of(seen_); }
+  void note_seen(const std::string& commit, const std::string& doing) const {
+    must({"update-ref", seen_, commit}, doing);
+  }
+
  private:
   const DataBranch& data_;
   std::string address_ = {};
+  std::string seen_ = {};  // a ref of this remote's branch
 
   std::string address() const {
     if (data_.remote.find_first_of(":/") != std::string::npos)
@@ -119,7 +138,8 @@ void refuse_rewritten(const Repository& git, const DataBranch& data, const std::
                    "(what this store has stays)"));
 }
 
-// Writes the branch's files into a folder of their own.
+// Writes the branch's files of a history into a folder of their own. A tree that git never made may
+// hold names that lead out of it.
 void unpack(const Repository& git, const std::string& commit, const fs::path& into) {
   const std::string all =
       git.must({"ls-tree", "-r", "-z", "--name-only", commit}, text("list the files of ", commit));
@@ -127,7 +147,7 @@ void unpack(const Repository& git, const std::string& commit, const fs::path& in
     const std::size_t end = std::min(all.find('\0', begin), all.size());
     const fs::path place = all.substr(begin, end - begin);
     begin = end + 1;
-    if (place.extension() != ".ndjson") continue;
+    if (place.extension() != ".ndjson" || place.parent_path().has_parent_path()) continue;
     fs::create_directories((into / place).parent_path());
     write_file(into / place,
                git.must({"cat-file", "blob", commit + ':' + place.string()},
@@ -203,7 +223,7 @@ void take(Store& store, const fs::path& theirs) {
 }
 
 void fetch(Store& store, const Repository& git, const DataBranch& data, Synced& synced) {
-  const std::string before = git.commit_of(seen), now = git.fetch();
+  const std::string before = git.seen(), now = git.fetch();
   refuse_rewritten(git, data, before, now);
   synced.commit = now;
   if (now.empty()) return;
@@ -213,7 +233,7 @@ void fetch(Store& store, const Repository& git, const DataBranch& data, Synced& 
            text("the branch ", data.branch, " of ", git.where(), " at ", now.substr(0, 12)),
            synced);
   take(store, theirs.path());
-  git.must({"update-ref", seen, now}, "note what was fetched");
+  git.note_seen(now, "note what was fetched");
 }
 
 // Commits the store on top of `parent`; returns `parent` if nothing changed.
@@ -270,7 +290,7 @@ Synced push_history(const DataBranch& data) {
     if (synced.commit.empty()) synced.own = count_runs(store);
     const std::string made = commit(git, synced.commit, synced.own);
     if (made == synced.commit || git.push(made)) {
-      git.must({"update-ref", seen, made}, "note what was pushed");
+      git.note_seen(made, "note what was pushed");
       synced.commit = made;
       return synced;
     }

@@ -137,6 +137,49 @@ TEST_F(DataBranchOfAll, ABranchThatIsGoneIsNoticed) {
   expect_complaint(push("a"), 2, HasSubstr("has no branch holdfast-data any more"));
 }
 
+TEST_F(DataBranchOfAll, APushThatWasKilledLocksOutNoOther) {
+  measure("a", 1);
+  ASSERT_EQ(push("a"), 0) << complaints_;
+  measure("a", 2);
+  write_file(machine("a") / ".git/index.lock", "");
+  write_file(machine("a") / ".git/refs/holdfast/incoming.lock", "");
+  expect_output(push("a"), 0, HasSubstr("with 1 run of"));
+}
+
+TEST_F(DataBranchOfAll, ABranchThatThisStoreNeverSawIsNotGone) {
+  measure("a", 1);
+  ASSERT_EQ(push("a"), 0) << complaints_;
+  expect_output(push("a", {"--data-branch=trial"}), 0, HasSubstr("trial of "));
+  expect_output(fetch("b", {"--data-branch=trial"}), 0, HasSubstr("1 run of trial"));
+  expect_output(push("a"), 0, HasSubstr("with 0 runs of"));
+}
+
+TEST_F(DataBranchOfAll, ATreeWhoseNamesLeadElsewhereWritesNothingThere) {
+  measure("a", 1);
+  ASSERT_EQ(push("a"), 0) << complaints_;
+  const auto said = [&](const std::vector<std::string>& arguments, const std::string& input = "") {
+    const fs::path file = folder_.path() / "input";
+    write_file(file, input);
+    const Outcome outcome =
+        run_task({.program = "/bin/sh",
+                  .arguments = toy::joined({"-c", "in=$1; shift; exec git \"$@\" < \"$in\"", "sh",
+                                            file.string(), "-C", remote_.string()},
+                                           arguments)});
+    return outcome.output.substr(0, outcome.output.find('\n'));
+  };
+  const fs::path away =
+      folder_.path().parent_path() / (folder_.path().filename().string() + ".away");
+  std::string object = said({"hash-object", "-w", "--stdin"}, "{}\n");
+  object = said({"mktree"}, text("100644 blob ", object, "\tone.ndjson\n"));
+  for (const std::string& name :
+       {away.filename().string(), std::string(".."), std::string(".."), std::string("class")})
+    object = said({"mktree"}, text("040000 tree ", object, '\t', name, '\n'));
+  object = said({"-c", "user.name=t", "-c", "user.email=t@t", "commit-tree", object, "-m", "Away"});
+  ASSERT_TRUE(succeeded(gate::git(remote_, {"update-ref", "refs/heads/holdfast-data", object})));
+  (void)fetch("b");
+  EXPECT_FALSE(fs::exists(away / "one.ndjson"));
+}
+
 TEST_F(DataBranchOfAll, ADamagedLineOfTheBranchIsToldAndTheStoreStays) {
   measure("a", 1);
   ASSERT_EQ(push("a"), 0);

@@ -195,7 +195,7 @@ class Archive:
 
     @cached_property
     def classes(self) -> list[str]:
-        return sorted({key[0] for key in self.columns})
+        return sorted({key[0] for key in self.columns} | {name for name, _ in self.runs})
 
     @cached_property
     def cases(self) -> dict[str, list[Column]]:

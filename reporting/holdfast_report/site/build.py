@@ -5,6 +5,7 @@ sees what is new."""
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -70,6 +71,8 @@ def put(path: Path, text: str) -> bool:
         beside.write_bytes(content)
         beside.replace(path)
     except OSError as error:
+        with suppress(OSError):
+            beside.unlink()
         raise Problem(
             f"--out: {path} cannot be written ({error.strerror}); choose another place"
         ) from error

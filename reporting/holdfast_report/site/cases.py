@@ -15,7 +15,7 @@ from holdfast_report.site.levels import better_of
 from holdfast_report.site.pages import HEADLINES, Renderer, Site
 from holdfast_report.site.views import moved, surroundings
 from holdfast_report.trends import Band, band_of
-from holdfast_report.units import percent, readable
+from holdfast_report.units import change_of, readable
 
 FIGURES = 6
 FEWEST = 2  # unchanged series are rows, but a page needs some figures
@@ -138,7 +138,7 @@ def case_page(site: Site, renderer: Renderer, case: str, out: Path) -> tuple[str
                 "device_class": column.device_class,
                 "now": readable(column.last, column.unit),
                 "better": better_of(column.metric, site.better),
-                "drift": f"drifted {percent(drift.change)} since {archive.commits[drift.since].called}" if drift else "",
+                "drift": f"drifted {change_of(drift.anchor, drift.change)} since {archive.commits[drift.since].called}" if drift else "",
                 "left": f"last measured at {left.called}, {left.date}" if left else "",
                 "at": archive.commits[column.at[-1]],
                 "told": told(archive.commits[column.at[-1]]),

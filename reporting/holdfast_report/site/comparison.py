@@ -12,6 +12,7 @@ from holdfast_report.site.archive import Archive, Column, Commit
 from holdfast_report.site.cases import embedded, value_of
 from holdfast_report.site.levels import better_of
 from holdfast_report.site.pages import Renderer, Site
+from holdfast_report.units import short_hash
 
 CHUNK = 50  # commits
 
@@ -72,14 +73,17 @@ def told(commit: Commit) -> str:
     return (commit.subject or "")[:72] if commit.committed else "content, which no commit has"
 
 
-def environments(archive: Archive) -> dict[str, list[tuple[int, str]]]:
-    """For each class, the places where an environment begins, with its fingerprint."""
-    found: dict[str, list[tuple[int, str]]] = {}
+def environments(archive: Archive) -> dict[str, dict[str, list[tuple[int, str]]]]:
+    """For each class and suite, the places where an environment begins, with its fingerprint."""
+    found: dict[str, dict[str, list[tuple[int, str]]]] = {}
     for name in archive.classes:
-        held = found.setdefault(name, [])
+        suites = found.setdefault(name, {})
         for run in archive.runs_of(name):
-            if not held or held[-1][1] != run.print:
-                held.append((run.at, run.print))
+            for suite, fingerprint in run.fingerprints.items():
+                held = suites.setdefault(suite, [])
+                told = short_hash(fingerprint)
+                if not held or held[-1][1] != told:
+                    held.append((run.at, told))
     return found
 
 

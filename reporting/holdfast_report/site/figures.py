@@ -15,22 +15,18 @@ from pathlib import Path
 from markupsafe import Markup
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
-from holdfast_report import drawing, slimming
-from holdfast_report.drawing import Drawing, Pen, body_of
+from holdfast_report import drawing, slimming, units
+from holdfast_report.drawing import Drawing, Pen, body_of, fitting
 from holdfast_report.site.archive import Archive, Column, Commit
 from holdfast_report.site.levels import Change, Levels
 from holdfast_report.site.views import tone_of
 from holdfast_report.trends import Band, reach_of
 from holdfast_report.units import (
-    BYTES,
-    MINUS,
-    RATES,
-    SECONDS,
     change_of,
     drawable,
-    percent,
+    labels_of,
     readable,
-    scaled,
+    scale_of,
 )
 
 WIDTH, HEIGHT = 350.0, 156.0  # points
@@ -45,38 +41,6 @@ MOST_MOVES = 60  # that are drawn: more hide the points, and a narrower view has
 class Limits:
     low: float
     high: float
-
-
-def scale_of(ticks: Sequence[float], unit: str) -> tuple[float, str]:
-    """The divisor of the ticks, and the unit that they then have."""
-    largest = max(abs(tick) for tick in ticks)
-    if not largest:
-        return 1.0, unit if unit != "1" else ""
-    if unit == "s" or unit == "B":
-        steps = SECONDS if unit == "s" else BYTES
-        number, name = scaled(largest, steps)
-        return largest / number, name
-    if unit.endswith("/s"):
-        number, prefix = scaled(largest, RATES)
-        return largest / number, prefix + unit.removeprefix("1")
-    return 1.0, ""
-
-
-def labels_of(ticks: Sequence[float], unit: str) -> list[str]:
-    """Labels in one unit, with as many digits as distinguish them."""
-    scale, name = scale_of(ticks, unit)
-    for digits in range(3, 12):
-        texts = [plain(tick / scale, digits) for tick in ticks]
-        if len(set(texts)) == len(texts):
-            break
-    return [f"{text} {name}".strip() for text in texts]
-
-
-def plain(number: float, digits: int) -> str:
-    text = f"{number:.{digits}g}"
-    if "e" in text and abs(number) < 1e12:
-        text = f"{float(text):,.0f}" if abs(number) >= 1 else text
-    return text.replace("-", MINUS)
 
 
 def whole(column: Column) -> bool:
@@ -105,12 +69,12 @@ def limits_of(column: Column, band: Band | None, levels: Levels) -> Limits:
 @cache
 def version() -> str:
     """A hash of the code that draws frames: frames of another version are drawn again."""
-    sources = [Path(__file__), Path(drawing.__file__), Path(slimming.__file__)]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    sources = [__file__, drawing.__file__, slimming.__file__, units.__file__]
+    return hashlib.sha256(b"".join(Path(one).read_bytes() for one in sources)).hexdigest()
 
 
 def name_of(limits: Limits, unit: str, whole_ticks: bool) -> str:
-    said = f"{limits.low:.9g} {limits.high:.9g} {unit} {whole_ticks} {version()}"
+    said = f"{limits.low:.15g} {limits.high:.15g} {unit} {whole_ticks} {version()}"
     return hashlib.sha256(said.encode()).hexdigest()[:12]
 
 
@@ -143,8 +107,9 @@ def frame(limits: Limits, unit: str, whole_ticks: bool) -> Markup:
         if limits.low <= tick * scale <= limits.high
     ]
     axes.yaxis.set_major_locator(FixedLocator(ticks))
-    axes.yaxis.set_major_formatter(FixedFormatter(labels_of(ticks, unit)))
-    axes.tick_params(axis="y", labelsize=LETTERS)
+    labels = labels_of(ticks, unit)
+    axes.yaxis.set_major_formatter(FixedFormatter(labels))
+    axes.tick_params(axis="y", labelsize=fitting(labels, LEFT - 6, LETTERS))
     axes.grid(axis="y", color=pen["rule"], lw=0.6)
     axes.tick_params(left=False)
     for line in axes.get_ygridlines():
@@ -295,12 +260,12 @@ def describe(column: Column, archive: Archive, levels: Levels) -> str:
         )
     ]
     for change in levels.changes.get(column.key, []):
-        words.append(f"changed by {change_of(change.before, change.change)} at {archive.commits[change.at].called}")
+        words.append(f"changed {change_of(change.before, change.change)} at {archive.commits[change.at].called}")
     for _, after in archive.environment_changes(column.device_class):
         words.append(f"another environment since {archive.commits[after.at].called}")
     drift = levels.drifts.get(column.key)
     if drift:
-        words.append(f"drifted by {percent(drift.change)} since {archive.commits[drift.since].called}")
+        words.append(f"drifted {change_of(drift.anchor, drift.change)} since {archive.commits[drift.since].called}")
     return "; ".join(words)
 
 

@@ -18,7 +18,7 @@ KEYS = frozenset(
 
 def numbered(path: Path) -> Iterator[tuple[int, str]]:
     try:
-        with path.open(encoding="utf-8") as file:
+        with path.open(encoding="utf-8-sig") as file:
             yield from enumerate(file, start=1)
     except (OSError, UnicodeDecodeError) as error:
         raise Problem(

@@ -25,7 +25,7 @@ from holdfast_report.site.views import (
     surroundings,
     tone_of,
 )
-from holdfast_report.units import percent, readable, unit_of
+from holdfast_report.units import change_of, readable, unit_of
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 OPEN_STEPS = 12  # commits whose changes the overview shows
@@ -164,7 +164,7 @@ def index(site: Site, renderer: Renderer) -> str:
                 "series": drift.key,
                 "since": archive.commits[drift.since],
                 "levels": [readable(level, unit_of(drift.key[3])) for level in (drift.anchor, drift.median)],
-                "percent": percent(drift.change),
+                "percent": change_of(drift.anchor, drift.change),
                 "tone": tone_of(drift.worse),
             }
             for drift in levels.stepped[:MOST_CHANGES]

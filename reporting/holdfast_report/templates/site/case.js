@@ -31,12 +31,14 @@
   };
   const labels = (ticks, unit) => {
     const [scale, name] = scaleOf(Math.max(...ticks.map(Math.abs)), unit);
-    let texts = [];
-    for (let digits = 3; digits < 12; ++digits) {
-      texts = ticks.map((tick) => plain(tick / scale, digits));
-      if (new Set(texts).size === texts.length) break;
-    }
-    return texts.map((text) => `${text} ${name}`.trim());
+    const numbers = ticks.map((tick) => tick / scale), least = 1e-9 * Math.max(...numbers.map(Math.abs));
+    let digits = 3;
+    while (digits < 11 && numbers.some((number) => Math.abs(Number(number.toPrecision(digits)) - number) > least)) ++digits;
+    return numbers.map((number) => `${plain(number, digits)} ${name}`.trim());
+  };
+  const fit = (texts) => {
+    const widest = Math.max(...texts.map((text) => text.getComputedTextLength()));
+    if (widest > LEFT - 4) for (const text of texts) text.style.fontSize = `${10 * (LEFT - 4) / widest}px`;
   };
   const short = (number) => String(Math.round(number * 10) / 10);
   const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
@@ -115,6 +117,7 @@
     const ticks = (limits.log ? logTicks : linearTicks)(limits.low / scale, limits.high / scale).map((tick) => tick * scale), texts = labels(ticks, figure.unit);
     plot.frame.innerHTML = `<path class="grid" d="${ticks.map((tick) => `M${LEFT} ${short(y(tick))}H${RIGHT}`).join("")}"/><g class="ticks">` +
       ticks.map((tick, index) => `<text x="${LEFT - 4}" y="${short(y(tick) + 3)}">${texts[index]}</text>`).join("") + "</g>";
+    fit([...plot.frame.querySelectorAll("text")]);
     const parts = [], moves = figure.environment.filter(inside), uprights = (positions) => positions.filter(inside).map((one) => `M${short(Math.max(LEFT, xOf(one - 0.5)))} ${TOP}V${BOTTOM}`).join("");
     if (figure.band && (!limits.log || figure.band[0] > 0)) {
       parts.push(`<path class="band" d="M${LEFT} ${short(y(figure.band[2]))}H${RIGHT}V${short(y(figure.band[0]))}H${LEFT}z"/>`);

@@ -54,17 +54,18 @@
     if (kind) made.className = kind;
     return made;
   };
-  // Classes whose machine, driver or compiler differs between the two.
-  const environmentAt = (name, position) => environments[name].filter(([at]) => at <= position).pop()?.[1];
-  const moved = (first, second) => Object.keys(environments).filter((name) => {
-    const [before, after] = [first, second].map((position) => environmentAt(name, position));
-    return before && after && before !== after;
-  });
   // The suites of each class with a value; what only one of the two commits was measured on is not compared.
   const measured = (values) => new Set(series.filter((_, index) => values[index] !== null).map((one) => one.part));
+  // Which of them, or their class where all did, have another machine, driver or compiler at each of the two.
+  const moved = (both, first, second) => Object.entries(environments).flatMap(([name, suites]) => {
+    const at = (suite, position) => suites[suite].filter(([begun]) => begun <= position).pop()?.[1];
+    const here = Object.keys(suites).filter((suite) => both.has(`${suite} on ${name}`)), other = here.filter((suite) => at(suite, first) !== at(suite, second));
+    return other.length && other.length === here.length ? [name] : other.map((suite) => `${suite} on ${name}`);
+  });
   const compared = (first, second) => {
     const before = valuesAt(first), after = valuesAt(second), rows = [], [had, has] = [before, after].map(measured);
     alone = [...had, ...has].filter((part) => !had.has(part) || !has.has(part)).sort();
+    apart = moved(new Set([...had].filter((part) => has.has(part))), first, second);
     series.forEach((one, index) => {
       const [x, y] = [before[index], after[index]];
       if (!had.has(one.part) || !has.has(one.part) || (x === null && y === null)) return;
@@ -117,7 +118,6 @@
       return;
     }
     rows = compared(first, second);
-    apart = moved(first, second);
     show(rows);
     remember();
   };
