@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulation/emulation.hpp"
 
+#include <algorithm>
 #include <barrier>
 #include <bit>
 #include <cstring>
@@ -276,6 +277,27 @@ void enter_grid(const LaunchShape& shape) {
   gridDim = shape.grid;
 }
 
+std::vector<SharedRoom>& watched() {
+  static std::vector<SharedRoom> rooms;
+  return rooms;
+}
+
+void run_block(const std::string& kernel, Index3 index, const LaunchShape& shape, Order order,
+               GridBarrier* grid, const std::function<void()>& body) {
+  constexpr std::size_t margin = 4096;  // bytes behind what the launch asks for
+  constexpr unsigned char untouched = 0xff;
+  for (const SharedRoom room : watched())
+    std::fill_n(room().begin(), std::min(shape.shared_bytes + margin, room().size()), untouched);
+  Block(kernel, index, shape.block, order, grid, body).run();
+  for (const SharedRoom room : watched()) {
+    const auto behind = room().subspan(shape.shared_bytes);
+    const auto written = [](unsigned char byte) { return byte != untouched; };
+    if (std::ranges::any_of(behind.first(std::min(margin, behind.size())), written))
+      throw Error(Fault::device, text("kernel ", kernel, " wrote behind its block's ",
+                                      shape.shared_bytes, " bytes of dynamic shared memory"));
+  }
+}
+
 // Hand-written grid barriers spin, so every block needs a preemptively scheduled thread.
 void run_cooperatively(const std::string& kernel, const LaunchShape& shape, Order order,
                        std::size_t blocks, const std::function<void()>& body) {
@@ -287,7 +309,7 @@ void run_cooperatively(const std::string& kernel, const LaunchShape& shape, Orde
     threads.emplace_back([&, i] {
       try {
         enter_grid(shape);
-        Block(kernel, index_of(i, shape.grid), shape.block, order, &barrier, body).run();
+        run_block(kernel, index_of(i, shape.grid), shape, order, &barrier, body);
       } catch (...) {
         const std::lock_guard lock(mutex);
         failure = std::current_exception();
@@ -307,8 +329,13 @@ void run_grid(const std::string& kernel, const LaunchShape& shape, Order order,
   enter_grid(shape);
   for (std::size_t i = 0; i < blocks; ++i) {
     const auto block = order == Order::forward ? i : blocks - 1 - i;
-    Block(kernel, index_of(block, shape.grid), shape.block, order, nullptr, body).run();
+    run_block(kernel, index_of(block, shape.grid), shape, order, nullptr, body);
   }
+}
+
+bool watch(SharedRoom room) {
+  watched().push_back(room);
+  return true;
 }
 
 void block_barrier(std::source_location where) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <source_location>
+#include <span>
 #include <string>
 
 #include "runtime/device/device.hpp"
@@ -27,9 +28,14 @@ enum class Order { forward, backward };
 
 // Calls `body` once per thread of the grid. Blocks of a cooperative launch are alive at the same
 // time, each on its own CPU thread. Throws Error{device}, naming `kernel`, for a barrier that not
-// all threads reach.
+// all threads reach and for a write behind a block's dynamic shared memory.
 void run_grid(const std::string& kernel, const LaunchShape& shape, Order order,
               const std::function<void()>& body);
+
+// Room for dynamic shared memory, as the calling CPU thread has it. Of watched rooms run_grid fills
+// what a launch asks for with NaN in every precision, before each block. Returns true.
+using SharedRoom = std::span<unsigned char> (*)();
+bool watch(SharedRoom room);
 
 // Called by the shim's device functions. Each suspends the calling thread until all participants
 // have arrived.

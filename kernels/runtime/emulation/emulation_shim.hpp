@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <source_location>
+#include <span>
 #include <thread>
 
 #include "runtime/base/error.hpp"
@@ -38,8 +39,10 @@
 // Static shared memory of a block: blocks that are alive at the same time run on different threads
 // of the CPU.
 #define __shared__ thread_local
-#define HOLDFAST_EMULATED_SHARED(type, name) \
-  alignas(128) thread_local type name[(std::size_t{227} << 10) / sizeof(type)]
+#define HOLDFAST_EMULATED_SHARED(type, name)                                    \
+  alignas(128) thread_local type name[(std::size_t{227} << 10) / sizeof(type)]; \
+  inline const bool name##_is_watched = holdfast::emulation::watch(             \
+      [] { return std::span(reinterpret_cast<unsigned char*>(name), sizeof name); })
 
 using holdfast::emulation::blockDim;
 using holdfast::emulation::blockIdx;

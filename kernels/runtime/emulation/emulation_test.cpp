@@ -41,6 +41,11 @@ TWICE(
       x[threadIdx.x] = dynamic_tile[blockDim.x - 1 - threadIdx.x];
     }
 
+    __global__ void unwritten(double* x) {
+      extern __shared__ double dynamic_tile[];
+      x[threadIdx.x] = dynamic_tile[threadIdx.x];
+    }
+
     __global__ void without_barrier(double* x) {
       __shared__ double tile[64];
       tile[threadIdx.x] = x[threadIdx.x];
@@ -123,13 +128,14 @@ using testing::HasSubstr;
 
 const Program program{
     .code = {"test/emulation.cu", emulation_on_cpu::device_code},
-    .entries = {"sum", "mirror", "without_barrier", "with_warp_barriers", "divergent", "warp_sum",
-                "exchanges", "one_fails", "relay", "put", "coordinates"}};
+    .entries = {"sum", "mirror", "unwritten", "without_barrier", "with_warp_barriers", "divergent",
+                "warp_sum", "exchanges", "one_fails", "relay", "put", "coordinates"}};
 
 EmulatedKernels kernels() {
   EmulatedKernels result;
   result.add("sum", &emulation_on_cpu::sum);
   result.add("mirror", &emulation_on_cpu::mirror);
+  result.add("unwritten", &emulation_on_cpu::unwritten);
   result.add("without_barrier", &emulation_on_cpu::without_barrier);
   result.add("with_warp_barriers", &emulation_on_cpu::with_warp_barriers);
   result.add("divergent", &emulation_on_cpu::divergent);
@@ -165,6 +171,25 @@ TEST_F(EmulatedDeviceTest, DynamicSharedMemoryWorks) {
   const auto x = ascending(70);
   module.kernel<double*>("mirror")({.block = {70}, .shared_bytes = 70 * 8}, x.data());
   EXPECT_EQ(x.to_host()[69], 1);
+}
+
+// A GPU would stop such a kernel, or not, depending on what lies there.
+TEST_F(EmulatedDeviceTest, AWriteBehindABlocksDynamicSharedMemoryIsReported) {
+  const auto x = ascending(70);
+  const auto mirror = module.kernel<double*>("mirror");
+  EXPECT_EQ(
+      error_of([&] { mirror({.block = {70}, .shared_bytes = 69 * 8}, x.data()); }).what(),
+      std::string("kernel mirror wrote behind its block's 552 bytes of dynamic shared memory"));
+  mirror({.block = {70}, .shared_bytes = 70 * 8}, x.data());
+  EXPECT_EQ(x.to_host().size(), 70u);
+}
+
+TEST_F(EmulatedDeviceTest, DynamicSharedMemoryNobodyWroteReadsAsNotANumber) {
+  const auto x = ascending(70);
+  const LaunchShape shape = {.block = {70}, .shared_bytes = 70 * 8};
+  module.kernel<double*>("mirror")(shape, x.data());
+  module.kernel<double*>("unwritten")(shape, x.data());
+  EXPECT_THAT(x.to_host(), testing::Each(testing::IsNan()));
 }
 
 TEST_F(EmulatedDeviceTest, AMissingBarrierShowsInTheForwardOrder) {
