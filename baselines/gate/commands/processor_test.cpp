@@ -111,6 +111,38 @@ TEST_F(OtherProcessor, OfWhichNothingIsAcceptedIsHeldToTheCounts) {
   expect_output(check(), 1, HasSubstr("rose from 4096 B to 8192 B"));
 }
 
+class DroppedTime : public OtherProcessor {
+ protected:
+  List listed_ = toy::list();
+  Results now_ = on(other, 10);
+
+  void SetUp() override {
+    OtherProcessor::SetUp();
+    accepted(on(toy::processor, 10));
+    std::erase(listed_.cases.back().devices["host"], "speedup");
+    now_.cases.back().metrics.erase("speedup");
+    store_as_listed(now_, listed_);
+  }
+};
+
+TEST_F(DroppedTime, IsMissingThoughNothingIsAcceptedOfTheProcessor) {
+  expect_output(check(), 3,
+                AllOf(HasSubstr("MISSING"), HasSubstr(toy::sum_id),
+                      HasSubstr("speedup       has an accepted value, 10, and was not measured")));
+}
+
+TEST_F(DroppedTime, IsAcceptedWhereThePolicySaysWhyItIsGone) {
+  spoil(common_policy_, "\"waivers\": []", R"("waivers": [],
+ "removed": [{"match": "toy/sum/**", "metric": "speedup", "why": "a sum has nothing beside it"}])");
+  expect_output(check(), 0, HasSubstr("a sum has nothing beside it"));
+}
+
+TEST_F(DroppedTime, IsNotMissingBesidesWhereItsCaseFailed) {
+  now_.cases.back().status = "failed";
+  store_as_listed(now_, listed_);
+  expect_output(check(), 1, Not(HasSubstr("MISSING")));
+}
+
 TEST_F(OtherProcessor, OfWhichNothingIsAcceptedFailsWhereABaselineIsRequired) {
   accepted(on(toy::processor, 10));
   store(on(other, 6));

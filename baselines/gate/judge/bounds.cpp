@@ -120,7 +120,7 @@ std::vector<Row> MetricJudge::judge_sums(const CaseResult& result,
                                          const std::vector<NamedMetric>& all) const {
   std::vector<Row> rows;
   const std::string& on = part_.device_class();
-  for (const auto& [variant, content] : result.variants) {
+  for (const char* variant : metric_variants) {
     const std::vector<Sum> own = policy_.own_sums(result.id, on, variant);
     for (const Sum& sum : policy_.sums(result.id, on, variant)) {
       const auto row = judge_sum(sum, result, variant, all);

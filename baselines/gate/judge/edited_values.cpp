@@ -62,6 +62,11 @@ class Edits {
            .loosens = true});
     }
     compare_tools(place, before.fingerprint, after.fingerprint);
+    if (!before.metrics.empty() && after.metrics.empty() && count_entries(after) > 0)
+      rows_.push_back({.rule = "what the metrics are, in " + place,
+                       .before = "told",
+                       .after = "a file of an older format, which does not tell",
+                       .loosens = true});
     if (!change_.measured.contains(place)) compare_meanings(place, before.metrics, after.metrics);
   }
 

@@ -40,14 +40,24 @@ void PartJudge::look_for_bounded_reference(const CaseResult& result, const std::
     missing(result.id, "reference", name, "has a bound and was not measured", part_.run_again());
 }
 
-// Entries without a result, of those accepted before the change and those that it accepts itself.
-// Removing them excuses nothing.
+// Those accepted before the change and those that it accepts itself. Of other processors too: where
+// nothing is accepted of this one, only they tell which times a case has.
+std::vector<const Entries*> PartJudge::accepted_entries() const {
+  std::vector<const Entries*> all;
+  for (const auto* baseline : {&part_.baseline, &part_.proposed}) {
+    if (!*baseline) continue;
+    all.push_back(&(*baseline)->entries);
+    for (const auto& [processor, entries] : (*baseline)->processors) all.push_back(&entries);
+  }
+  return all;
+}
+
+// Entries without a result. Removing them excuses nothing.
 void PartJudge::look_for_lost_entries() {
   if (part_.results.partial) return;
-  for (const auto* baseline : {&part_.baseline, &part_.proposed})
-    if (*baseline)
-      for (const auto& [key, entry] : (*baseline)->entries)
-        if (judged_.insert(key).second) look_for_lost(key, entry);
+  for (const Entries* entries : accepted_entries())
+    for (const auto& [key, entry] : *entries)
+      if (judged_.insert(key).second) look_for_lost(key, entry);
 }
 
 void PartJudge::look_for_lost(const std::string& key, const Entry& entry) {

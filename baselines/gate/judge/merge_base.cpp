@@ -23,6 +23,12 @@ fs::path around(const fs::path& folder) {
   return folder.parent_path().empty() ? "." : folder.parent_path();
 }
 
+// "baselines/policy/" and "." as the folder that they are, so that it has a name.
+fs::path as_folder(const fs::path& folder) {
+  const fs::path whole = fs::absolute(folder).lexically_normal();
+  return whole.has_filename() ? whole : whole.parent_path();
+}
+
 std::vector<PolicyFile> policy_files(const Places& places, const std::string& commit) {
   std::vector<PolicyFile> files;
   const fs::path above = around(places.policy);
@@ -112,8 +118,9 @@ void refuse_links_of(const Places& places, const std::string& commit) {
 
 }  // namespace
 
-MergeBase read_merge_base(const Places& places, const std::string& commit,
+MergeBase read_merge_base(const Places& given, const std::string& commit,
                           const std::string& today) {
+  const Places places{.baselines = given.baselines, .policy = as_folder(given.policy)};
   refuse_links_of(places, commit);
   MergeBase base{.commit = commit};
   if (const auto files = policy_files(places, commit); !files.empty())
@@ -148,19 +155,29 @@ std::string present_name(const MergeBase& base, const Aliases& aliases,
   return aliases.current(base.aliases.current(case_id));
 }
 
-Policy held_to(const MergeBase& base, const ChangeSet& change) {
-  Policy::Precedent precedent{.policy = base.policy};
-  const auto know = [&](const Entries& entries) {
+MetricNames known_metrics(const MergeBase& base) {
+  MetricNames known;
+  const auto learn = [&](const Entries& entries) {
     for (const auto& [key, entry] : entries) {
-      const auto [then, variant, metric] = entry_name(key);
-      const std::string now = present_name(base, change.aliases, then);
-      precedent.values.insert(now + '|' + metric);
-      if (now != then) precedent.old_names[now] = then;
+      const EntryName name = entry_name(key);
+      known[name.case_id].insert(name.metric);
     }
   };
   for (const auto& [place, baseline] : base.baselines) {
-    know(baseline.entries);
-    for (const auto& [processor, entries] : baseline.processors) know(entries);
+    learn(baseline.entries);
+    for (const auto& [processor, entries] : baseline.processors) learn(entries);
+    for (const auto& [id, metrics] : baseline.bounded.value_or(MetricNames()))
+      known[id].insert(metrics.begin(), metrics.end());
+  }
+  return known;
+}
+
+Policy held_to(const MergeBase& base, const ChangeSet& change) {
+  Policy::Precedent precedent{.policy = base.policy};
+  for (const auto& [then, metrics] : known_metrics(base)) {
+    const std::string now = present_name(base, change.aliases, then);
+    for (const std::string& metric : metrics) precedent.values.insert(now + '|' + metric);
+    if (now != then) precedent.old_names[now] = then;
   }
   return change.policy.held_to(std::move(precedent));
 }

@@ -36,8 +36,7 @@ struct Places {
 };
 
 // Leaves out what has expired by `today`. Also reads an older format at its older place.
-MergeBase read_merge_base(const Places& places, const std::string& commit,
-                          const std::string& today);
+MergeBase read_merge_base(const Places& given, const std::string& commit, const std::string& today);
 
 // The change, as the working copy has it.
 struct ChangeSet {
@@ -48,6 +47,10 @@ struct ChangeSet {
   bool complete = false;                               // whether the lists are those of all suites
   const std::map<std::string, Fingerprint>& measured;  // the tools of this run, by place
 };
+
+// Metrics of which the merge base holds a value or knows that bounds judge them, by the case's name
+// then.
+MetricNames known_metrics(const MergeBase& base);
 
 // The name that a case of the merge base has with the change.
 std::string present_name(const MergeBase& base, const Aliases& aliases, const std::string& case_id);

@@ -137,13 +137,10 @@ void PartJudge::judge_wrong(const CaseResult& result, const std::string& reason)
 
 // A case that failed as a whole says so once; its single metrics are not missing besides.
 void PartJudge::excuse_entries(const std::string& case_id) {
-  for (const auto* baseline : {&part_.baseline, &part_.proposed}) {
-    if (!*baseline) continue;
-    const Entries& entries = (*baseline)->entries;
-    for (auto at = entries.lower_bound(case_id + '|');
-         at != entries.end() && at->first.starts_with(case_id + '|'); ++at)
+  for (const Entries* entries : accepted_entries())
+    for (auto at = entries->lower_bound(case_id + '|');
+         at != entries->end() && at->first.starts_with(case_id + '|'); ++at)
       judged_.insert(at->first);
-  }
 }
 
 void PartJudge::judge_metrics(const CaseResult& result) {

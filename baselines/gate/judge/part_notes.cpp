@@ -102,11 +102,12 @@ bool PartJudge::is_held(const Row& row) const {
              Gate::block;
 }
 
-// Rules on a metric that their cases have, and not of the variant that they name.
+// Rules on metrics that their cases have, and not of the variant that they name, or of no variant
+// together.
 void PartJudge::tell_idle_rules() {
   if (part_.results.partial || !tier_includes(part_.results.tier, "gate")) return;
   for (const Rule& rule : policy_.rules()) {
-    if (rule.variant.empty()) continue;
+    if (rule.variant.empty() && rule.metrics.size() == 1) continue;
     bool is_meant = false, holds = false;
     for (const CaseResult& result : part_.results.cases) {
       if (result.status != "ok" || !rule.covers_case(result.id, part_.device_class())) continue;
@@ -114,14 +115,17 @@ void PartJudge::tell_idle_rules() {
       is_meant = is_meant || all([&](const std::string& metric) {
                    return judge_.is_listed(result.id, metric);
                  });
-      holds = holds || all([&](const std::string& metric) {
-                return judged_.contains(entry_key(result.id, rule.variant, metric));
-              });
+      for (const char* variant : metric_variants)
+        holds = holds || ((rule.variant.empty() || rule.variant == variant) &&
+                          all([&](const std::string& metric) {
+                            return judged_.contains(entry_key(result.id, variant, metric));
+                          }));
     }
     if (is_meant && !holds)
       verdict_.not_checked.push_back(
-          text(rule.place, ": holds for nothing on ", part_.device_class(), ", where the variant ",
-               rule.variant, " of ", rule.match, " has no ", rule.metric_name()));
+          text(rule.place, ": holds for nothing on ", part_.device_class(), ", where ",
+               rule.variant.empty() ? "no variant" : "the variant " + rule.variant, " of ",
+               rule.match, rule.variant.empty() ? " has " : " has no ", rule.metric_name()));
   }
 }
 

@@ -484,6 +484,35 @@ TEST(JudgePart, ASumOfTheReferenceIsBounded) {
   EXPECT_EQ(verdict.exit, 1);
 }
 
+// A host run whose cases as a whole spent 9 s in two stages, of which a rule allows them 5.
+PartVerdict spent(const std::string& metric) {
+  Part judged = part(toy::host(), toy::host());
+  for (const char* stage : {"trace_s", "lower_s"}) {
+    judged.list.metrics[stage] = {"advisory", Better::lower, "s"};
+    judged.list.cases.front().devices["host"].push_back(stage);
+    judged.results.cases.front().metrics[stage] = {.kind = "advisory", .value = 4.5};
+  }
+  std::string with_rule = toy::policy_text;
+  with_rule.replace(
+      with_rule.find("\"rules\": ["), 10,
+      text("\"rules\": [", R"({"match": "toy/step/**", "device": "host-*", "metric": ")", metric,
+           R"(", "bound": {"max": 5, "source": "a toy's"}},)"));
+  return judge_part(judged, policy(with_rule), false, true);
+}
+
+TEST(JudgePart, ASumOfTheWholeCaseIsBounded) {
+  const PartVerdict verdict = spent("trace_s+lower_s");
+  EXPECT_EQ(row(verdict, "trace_s+lower_s", "case").verdict, "REGRESSION");
+  EXPECT_EQ(verdict.exit, 1);
+}
+
+TEST(JudgePart, ASumThatNoVariantHasWholeIsToldToHoldForNothing) {
+  EXPECT_THAT(
+      spent("trace_s+peak_bytes").not_checked,
+      testing::Contains(HasSubstr("holds for nothing on host-x86_64-v4-2t, where no variant of "
+                                  "toy/step/** has trace_s+peak_bytes")));
+}
+
 TEST(JudgePart, AWaiverExcusesASum) {
   const PartVerdict verdict = bounded(
       at_most(43, "block"),

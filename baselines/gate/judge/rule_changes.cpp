@@ -93,11 +93,8 @@ class Table {
   void look_for_idle_rules() {
     std::vector<List> lists = change_.lists;
     std::map<std::string, std::string> then;
-    for (const auto& [place, baseline] : base_.baselines)
-      for (const auto& [key, entry] : baseline.entries) {
-        const std::string id = entry_name(key).case_id;
-        then[present_name(base_, change_.aliases, id)] = id;
-      }
+    for (const auto& [id, metrics] : known_metrics(base_))
+      then[present_name(base_, change_.aliases, id)] = id;
     for (List& list : lists)
       for (std::size_t i = list.cases.size(); i-- > 0;)
         if (const auto old = then.find(list.cases[i].id); old != then.end()) {
@@ -255,9 +252,8 @@ class Table {
 
   void list_new_cases() {
     std::set<std::string> known;
-    for (const auto& [place, baseline] : base_.baselines)
-      for (const auto& [key, entry] : baseline.entries)
-        known.insert(present_name(base_, change_.aliases, entry_name(key).case_id));
+    for (const auto& [id, metrics] : known_metrics(base_))
+      known.insert(present_name(base_, change_.aliases, id));
     for (const List& list : change_.lists)
       for (const ListedCase& listed : list.cases)
         if (tier_includes("gate", listed.tier) && !known.contains(listed.id))

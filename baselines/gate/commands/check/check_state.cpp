@@ -154,8 +154,15 @@ bool CheckState::says_why_gone(const Baseline& before) const {
   const auto all = [&](const Entries& entries) {
     return std::all_of(entries.begin(), entries.end(), is_gone);
   };
-  return all(before.entries) && std::all_of(before.processors.begin(), before.processors.end(),
-                                            [&](const auto& one) { return all(one.second); });
+  const MetricNames bounded = before.bounded.value_or(MetricNames());
+  return all(before.entries) &&
+         std::all_of(before.processors.begin(), before.processors.end(),
+                     [&](const auto& one) { return all(one.second); }) &&
+         std::all_of(bounded.begin(), bounded.end(), [&](const auto& one) {
+           return std::all_of(one.second.begin(), one.second.end(), [&](const std::string& metric) {
+             return own_.removal(one.first, before.device_class, case_variant, metric) != nullptr;
+           });
+         });
 }
 
 void CheckState::load(Part& part) const {

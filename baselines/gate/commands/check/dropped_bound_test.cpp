@@ -135,6 +135,34 @@ TEST_F(DroppedBound, ThatWasTheCasesLastIsMissingWhereTheCaseMovesToAnotherTier)
                                  "which does not gate"));
 }
 
+// Nothing but the baseline's names of bounded metrics tells what the case was called.
+TEST_F(DroppedBound, IsFoundThoughItsCaseIsRenamedOutOfTheGlobAndHasNoAcceptedValue) {
+  policy("toy/**", "toy/s*/**");
+  ListedCase& listed = listed_.cases.back();
+  CaseResult& result = host_.cases.back();
+  listed.devices = {{"host", {"floor_fraction"}}};
+  listed.reference = false;
+  result.variants.erase("reference");
+  result.variants["optimized"].metrics = {{"floor_fraction", {.kind = "advisory", .value = 0.5}}};
+  result.metrics.clear();
+  dry_.cases.pop_back();
+  measure();
+  ASSERT_EQ(accept({"--why=only its floor counts"}), 0) << output_ << complaints_;
+  begin();
+  ASSERT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, Not(HasSubstr("judged by this change's own rules")));
+
+  listed.id = result.id = "toy/total/n:64/f64";
+  result.variants["optimized"].metrics["floor_fraction"].value = 0.05;
+  measure();
+  write_file(
+      baselines_ / "aliases.json",
+      R"({"schema": "holdfast-aliases/1", "aliases": {"toy/sum/n:64/f64": "toy/total/n:64/f64"}})");
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, AllOf(HasSubstr("LOOSENED  bound of floor_fraction"),
+                             HasSubstr("below the bound of 0.1")));
+}
+
 TEST_F(DroppedBound, IsNoneWhereTheMetricIsStillListed) {
   EXPECT_EQ(accept(), 0) << complaints_;
   EXPECT_THAT(output_, HasSubstr("nothing to change"));

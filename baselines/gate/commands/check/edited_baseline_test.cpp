@@ -141,6 +141,33 @@ TEST_F(EditedBaseline, AWorseValueThatIsMeasuredAsBeforeNeedsAReason) {
   EXPECT_THAT(output_, HasSubstr("ACCEPTED  accepted value of launches"));
 }
 
+// A value that every change raises by less than its tolerance ends far from the first.
+TEST_F(EditedBaseline, AWorseCountIsALooseningWithinItsToleranceToo) {
+  policy(exact_kind, R"("exact": {"gate": "block", "tolerance": 0.5)");
+  begin();
+  edit([](Baseline& edited) { edited.entries.at(launches).value = 5.0; });
+  EXPECT_EQ(judge(), 1) << output_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  accepted value of launches, for toy/step/n:64/f64 "
+                                 "optimized on cuda-dry-sm_90: 4 -> 5"));
+}
+
+// In two changes: after the first, nothing tells that a list turns what a metric is.
+TEST_F(EditedBaseline, AFileOfAnOlderFormatIsALoosening) {
+  nlohmann::json file = nlohmann::json::parse(read_file(baseline(toy::dry())));
+  file["schema"] = "holdfast-baseline/1";
+  for (auto& [key, entry] : file["entries"].items()) {
+    entry["accepted"] = file["acceptances"][entry["by"].get<std::string>()];
+    entry["accepted"]["previous"] = nullptr;
+    entry.erase("by");
+  }
+  for (const char* newer : {"acceptances", "metrics", "limits", "bounded"}) file.erase(newer);
+  write_file(baseline(toy::dry()), canonical(file));
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  what the metrics are, in "
+                                 "devices/cuda-dry-sm_90/toy.json: told -> a file of an older "
+                                 "format, which does not tell"));
+}
+
 TEST_F(EditedBaseline, WhatIsAcceptedForTheBetterNeedsNone) {
   edit([](Baseline& edited) { edited.entries.at(launches).value = 3.0; });
   EXPECT_EQ(judge(), 0) << output_;

@@ -104,6 +104,18 @@ TEST_F(StateBefore, ASuiteWithoutResultsIsGoneWhereThePolicySaysWhy) {
   EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED"), HasSubstr("the toy does it now")));
 }
 
+TEST_F(StateBefore, ASuiteOfNothingButBoundsIsMissedWhereItIsNotMeasured) {
+  add_another_suite();
+  edit([](Baseline& edited) {
+    edited.entries.clear();
+    edited.bounded = MetricNames{{toy::step_id, {"registers_max"}}};
+  });
+  begin();
+  std::filesystem::remove(result_path(toy::dry()));
+  EXPECT_EQ(judge(), 3) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("of its class only other suites were measured"));
+}
+
 TEST_F(StateBefore, AClassThatNobodyMeasuredIsToldAndNotWell) {
   accepted(toy::host());
   begin();
@@ -160,6 +172,13 @@ TEST_F(StateBefore, AnOlderPolicyAtAnOlderPlaceIsRead) {
   EXPECT_EQ(judge(), 0) << output_ << complaints_;
   policy(exact_kind, R"("exact": {"gate": "off", "tolerance": 0)");
   EXPECT_EQ(judge(), 1);
+}
+
+TEST_F(StateBefore, APolicyIsFoundHoweverItsFolderIsWritten) {
+  policy(exact_kind, R"("exact": {"gate": "off", "tolerance": 0)");
+  for (const char* ending : {"", "/", "/.", "/../policy"})
+    expect_output(judge({"--policy=" + (baselines_ / "policy").string() + ending}), 1,
+                  HasSubstr("LOOSENED  gate of launches"));
 }
 
 TEST_F(StateBefore, AMergeBaseWithoutAPolicyLeavesTheChangesOwn) {
