@@ -54,6 +54,10 @@ TEST_F(GalaxyShearOnHost, MeetsTheOracleAtOddAndAtFullStamps) {
     }
 }
 
+TEST_F(GalaxyShearOnHost, TheReferenceAddsUpALossInDouble) {
+  expect_plain_loss_in_double(*backend);
+}
+
 TEST_F(GalaxyShearOnHost, GalaxiesOfABatchAreIndependent) {
   expect_independent(*backend, Variant::optimized,
                      batch_of(Unit::map, {.batch = 5, .steps = 2, .precision = Precision::f32}));

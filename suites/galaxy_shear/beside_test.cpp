@@ -35,6 +35,10 @@ TEST(GalaxyBeside, DividesTheWayThatTheMetricIsCalled) {
   EXPECT_THAT(told_of(families::render_grad), UnorderedElementsAre(gradient));
   EXPECT_THAT(told_of(families::svi_step, {.fft = 64, .precision = Precision::f32}),
               UnorderedElementsAre(twice, gradient, Pair("over_fft_128", 2. / 3)));
+  EXPECT_THAT(told_of(families::svi_step, {.fft = 256, .image = 64}),
+              UnorderedElementsAre(gradient, Pair("over_fft_128", 2. / 3)));
+  EXPECT_THAT(told_of(families::svi_step, {.fft = 256, .image = 129}),
+              UnorderedElementsAre(gradient));
   EXPECT_THAT(told_of(families::forward), UnorderedElementsAre(Pair("overhead_vs_render", 2. / 3)));
 }
 
@@ -100,6 +104,24 @@ TEST(GalaxyReferences, OfManyObjectsAreTooSlowForAHost) {
   };
   EXPECT_THAT(too_slow(16), IsEmpty());
   EXPECT_THAT(too_slow(256), testing::ElementsAre("host"));
+}
+
+TEST(GalaxyReadings, BytesOfOtherSamplesAreDividedByThoseOf128) {
+  for (const int fft : {64, 256}) {
+    const Row row = {.family = &families::svi_step, .options = {.fft = fft, .image = 33}};
+    Row usual = row;
+    usual.options.fft = 128;
+    for (const Variant variant : {Variant::optimized, Variant::reference}) {
+      const auto backend = open_backend("host"), other = open_backend("host");
+      const auto step = make(row, *backend, variant), beside = make(usual, *other, variant);
+      const auto told =
+          steps_of(row).read({.backend = *backend, .variant = variant, .result = {}, .own = {}});
+      ASSERT_EQ(told.size(), 1U);
+      EXPECT_EQ(told[0].name, "bytes_over_fft_128");
+      EXPECT_EQ(told[0].value,
+                double(backend->ledger.peak_bytes) / double(other->ledger.peak_bytes));
+    }
+  }
 }
 
 // Two programs found a truncation error of 1.9e-8 with fewer samples.

@@ -97,9 +97,8 @@ void add_fits(Rows& rows) {
   rows.push_back(row(map, Tier::gate, {.steps = 20}));
   for (const Launch launch : {Launch::host, Launch::graph, Launch::persistent})
     rows.push_back(row(map, Tier::gate, {.launch = launch}));
-  for (const Launch launch : {Launch::graph, Launch::persistent})
+  for (const Launch launch : {Launch::host, Launch::graph, Launch::persistent})
     rows.push_back(row(map, Tier::full, {.launch = launch, .precision = f32}));
-  rows.push_back(row(map, Tier::full, {.precision = f32}, host));
   for (const Launch launch : {Launch::host, Launch::persistent})
     rows.push_back(row(map, Tier::full, {.psf = Psf::moffat, .launch = launch}));
   rows.push_back(row(map, Tier::gate, {.batch = 16}, host));

@@ -65,5 +65,20 @@ TEST(GalaxyFirstRun, TellsWhichShareOfItASecondOneSaves) {
   EXPECT_EQ(told.at("second_run_programs"), 0);
 }
 
+#ifdef HOLDFAST_CUDA
+// What a fit of graphs captures each time it is built.
+TEST(GalaxyFirstRun, CountsTheGraphsThatASecondOneCaptures) {
+  const auto captures = [](Launch launch) {
+    const Row row = {.family = &families::first_run,
+                     .options = {.fft = 32, .image = 21, .steps = 23, .launch = launch}};
+    const Measurement found = measure(case_of(row), "cuda-dry:sm_90", {});
+    EXPECT_EQ(found.status, Measurement::Status::ok) << found.reason;
+    return found.optimized.readings.at("second_run_captures");
+  };
+  EXPECT_EQ(captures(Launch::host), 0);
+  EXPECT_EQ(captures(Launch::graph), 2);
+}
+#endif
+
 }  // namespace
 }  // namespace holdfast::galaxy_shear

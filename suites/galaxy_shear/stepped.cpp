@@ -94,15 +94,26 @@ void fits(const Row& row, Steps& steps) {
 bool halved(const Row& row) {
   return row.options.batch >= 64 && row.options.precision == Precision::f32;
 }
+// Whether a row of the benchmark's stamps is compared with its like at N = 128.
+bool resampled(const Row& row) {
+  return row.options.fft != 128 && row.options.image <= 64;
+}
 void goes_on(const Row& row, Steps& steps) {
   estimated(row, steps);
-  if (!halved(row)) return;
-  steps.read = [=](const Verified& found) -> std::vector<NamedReading> {
-    Options twice = row.options;
+  if (!halved(row) && !resampled(row)) return;
+  steps.read = [=](const Verified& found) {
+    const auto peak = static_cast<double>(found.backend.ledger.peak_bytes);
+    const auto bytes_of = [&](const Options& other) {
+      return static_cast<double>(
+          formula_peak_bytes(found.backend, found.variant, unit_of(row), other));
+    };
+    std::vector<NamedReading> all;
+    Options twice = row.options, usual = row.options;
     twice.precision = Precision::f64;
-    const auto bytes =
-        static_cast<double>(formula_peak_bytes(found.backend, found.variant, unit_of(row), twice));
-    return {{"f64_over_f32_bytes", bytes / static_cast<double>(found.backend.ledger.peak_bytes)}};
+    usual.fft = 128;
+    if (halved(row)) all.push_back({"f64_over_f32_bytes", bytes_of(twice) / peak});
+    if (resampled(row)) all.push_back({"bytes_over_fft_128", peak / bytes_of(usual)});
+    return all;
   };
 }
 
@@ -127,6 +138,7 @@ std::vector<MetricDeclaration> of_steps(const Row& row) {
   if (halved(row))
     all.push_back(
         {.name = "f64_over_f32_bytes", .kind = "bound", .better = Better::higher, .devices = gpu});
+  if (resampled(row)) all.push_back({.name = "bytes_over_fft_128"});
   return all;
 }
 
@@ -148,13 +160,13 @@ std::vector<Derived> beside_render(const Row& row) {
   return derived;
 }
 
-// Also what fewer samples save.
+// Also what fewer samples save, and what more of them cost.
 std::vector<Derived> beside_128(const Row& row) {
   std::vector<Derived> derived = beside_render(row);
-  if (row.options.fft != 64) return derived;
-  Row whole = row;
-  whole.options.fft = 128;
-  derived.push_back(bounded(over("over_fft_128", whole, case_over_other)));
+  if (!resampled(row)) return derived;
+  Row usual = row;
+  usual.options.fft = 128;
+  derived.push_back(bounded(over("over_fft_128", usual, case_over_other)));
   return derived;
 }
 

@@ -62,6 +62,13 @@ TEST(XpcsBeside, ASecondHoldsPointsOfEachPassOrOfTheFit) {
               UnorderedElementsAre(Pair("points_per_s_fit", 4. * 48 * 48)));
   EXPECT_THAT(rates_in_a_second(Row{.family = &families::spectrum, .count = 256}),
               UnorderedElementsAre(Pair("points_per_s", 256. * 256)));
+  for (const Family<Row>* values : {&families::g2, &families::residual})
+    EXPECT_THAT(rates_in_a_second(as(*values, row)),
+                UnorderedElementsAre(Pair("points_per_s", 4. * 48 * 48)));
+  Row sets = as(families::batch_chi2, row);
+  sets.count = 8;
+  EXPECT_THAT(rates_in_a_second(sets),
+              UnorderedElementsAre(Pair("points_per_s", 8. * 4 * 48 * 48)));
 }
 
 #ifdef HOLDFAST_CUDA

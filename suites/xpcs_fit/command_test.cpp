@@ -129,6 +129,23 @@ TEST(XpcsOptions, SendFitsTheWayThatIsAskedFor) {
   EXPECT_FALSE(by_size.contains("fit/strategy:standard/" + large));
 }
 
+// Beside the list's own, which is the same on every machine.
+TEST(XpcsOptions, PutAsManyThreadsBesideOneAsAreAskedFor) {
+  const auto efficient = [](const std::string& options) {
+    std::set<std::string> ids;
+    for (const auto& one : list(options))
+      if (one.at("id").get<std::string>().starts_with("xpcs_fit/threads/"))
+        ids.insert(one.at("id").get<std::string>().substr(17));
+    return ids;
+  };
+  const std::set<std::string> usual = {"threads:1/size:s/f64", "threads:2/size:s/f64"};
+  EXPECT_EQ(efficient(""), usual);
+  EXPECT_EQ(efficient("--threads=2"), usual);
+  std::set<std::string> more = usual;
+  more.insert("threads:16/size:s/f64");
+  EXPECT_EQ(efficient("--threads=16"), more);
+}
+
 TEST(XpcsOptions, SaveStreamsWhereTheyAreTold) {
   const auto folder = std::filesystem::path(testing::TempDir()) / "xpcs_options";
   std::filesystem::remove_all(folder);
@@ -164,6 +181,11 @@ TEST(XpcsOptions, RefuseWhatIsNoShareOfBatches) {
     expect_refusal("--min-success-rate=" + number,
                    "a least success rate of " + number + "; give 0 to 1");
   expect_refusal("--min-success-rate=most", "--min-success-rate=most is no number");
+}
+
+TEST(XpcsOptions, RefuseWhatIsNoNumberOfThreads) {
+  for (const std::string number : {"0", "-1", "1025"})
+    expect_refusal("--threads=" + number, "--threads=" + number + ": give 1 to 1024");
 }
 
 TEST(XpcsOptions, RefuseAFolderThatIsAFileOrLiesInOne) {

@@ -37,6 +37,19 @@ void check_folder(const std::string& given) {
                                      "; name a folder of your own"));
 }
 
+// A process has 1024 CPUs at most.
+int some_threads(int given) {
+  if (given >= 1 && given <= 1024) return given;
+  throw Error(Fault::bad_input, text("--threads=", given, ": give 1 to 1024"));
+}
+
+// The case of families::threads that was asked for, besides those of every list, which does not
+// depend on the machine.
+void add_threads(const SuiteOptions& options, std::vector<Row>& rows) {
+  Row more = {.family = &families::threads, .size = NamedSize::s};
+  if (Given(options).number("threads", more.count, some_threads)) rows.push_back(more);
+}
+
 // Called before any case begins, whichever of them use the options.
 void check(const SuiteOptions& options) {
   const Given given(options);
@@ -70,13 +83,15 @@ std::vector<OptionRow> own_options() {
            "by size"},
           {"checkpoint-dir", "DIR", "where streams save how far they are"},
           {"checkpoint-frequency", "N", "batches from one checkpoint to the next"},
-          {"min-success-rate", "X", "the least share of batches with which a stream goes on"}};
+          {"min-success-rate", "X", "the least share of batches with which a stream goes on"},
+          {"threads", "N", "one more case of threads, on so many"}};
 }
 
 void follow(const SuiteOptions& options, std::vector<Row>& rows) {
   check(options);
   const std::string way = wanted_way(options);
   for (Row& row : rows) row = with(options, way, row);
+  add_threads(options, rows);
 }
 
 }  // namespace holdfast::xpcs_fit

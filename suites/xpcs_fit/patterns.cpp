@@ -55,7 +55,11 @@ const Family<Row> families::angle_loop =
     }});
 
 const Family<Row> families::batch_chi2 = surrounding<Pattern::costs>(
-    {.id = [](const Row& row) { return counted("batch_chi2", "vectors", row); }});
+    {.id = [](const Row& row) { return counted("batch_chi2", "vectors", row); },
+     .rates = [](const Row& row) -> std::vector<holdfast::Rate> {
+       return {
+           {.name = "points_per_s", .per_step = row.count * static_cast<double>(points_of(row))}};
+     }});
 
 const Family<Row> families::chunk_gather = surrounding<Pattern::chunks>(
     {.id = [](const Row& row) { return counted("chunk_gather", "chunks", row); }});

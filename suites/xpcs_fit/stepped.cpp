@@ -58,6 +58,9 @@ std::vector<Derived> beside_its_host(const Row& row) {
   if (row.size != NamedSize::s || row.options.precision != Precision::f64) return {};
   return over_host(row, {Variant::optimized, Variant::reference});
 }
+std::vector<holdfast::Rate> points_a_second(const Row& row) {
+  return {{.name = "points_per_s", .per_step = static_cast<double>(points_of(row))}};
+}
 bool has_room(const Row& row) {
   return row.size <= NamedSize::l;
 }
@@ -67,12 +70,14 @@ bool has_room(const Row& row) {
 const Family<Row> families::g2 =
     stepped<Unit::g2>({.id = [](const Row& row) { return named("g2", row); },
                        .unreferenced = too_large,
-                       .derived = beside_its_host});
+                       .derived = beside_its_host,
+                       .rates = points_a_second});
 
 const Family<Row> families::residual =
     stepped<Unit::residual>({.id = [](const Row& row) { return named("residual", row); },
                              .unreferenced = too_large,
-                             .derived = beside_its_host});
+                             .derived = beside_its_host,
+                             .rates = points_a_second});
 
 const Family<Row> families::normal_equations = stepped<Unit::normal_equations>(
     {.id =

@@ -149,6 +149,10 @@ TEST(EmulatedGalaxyShear, ReferenceMeetsTheOracle) {
     }
 }
 
+TEST(EmulatedGalaxyShear, ReferenceAddsUpALossInDouble) {
+  expect_plain_loss_in_double(*emulated(Variant::reference));
+}
+
 TEST(EmulatedGalaxyShear, GalaxiesOfABatchAreIndependent) {
   const auto backend = emulated(Variant::optimized);
   expect_independent(*backend, Variant::optimized,

@@ -66,6 +66,17 @@ inline void expect_oracle(Backend& backend, Variant variant, const golden::Golde
   EXPECT_NEAR(forward.at(0), found[3 * count], (single ? 1e-6 : 1e-13) * std::abs(objective.loss));
 }
 
+// Far from its data an image costs half the sum of squared pixels, which have more digits than f32:
+// the plain formulation adds them up in double in either precision.
+inline void expect_plain_loss_in_double(Backend& backend) {
+  constexpr double pixel = 12345677;  // all 24 bits of a float
+  Problem problem = problem_of(Unit::forward, golden::t_gaussian(), Precision::f32);
+  problem.scene.noise = 1;
+  std::fill(problem.data.begin(), problem.data.end(), pixel);
+  const double half = static_cast<double>(problem.data.size()) * pixel * pixel / 2;
+  EXPECT_NEAR(after(backend, Variant::reference, problem).at(0) / half, 1, 1e-10);
+}
+
 // The benchmark's 200 steps end at its published latents, bit for bit the same for every way to
 // launch them and when repeated.
 inline void expect_published_fit(Backend& backend) {

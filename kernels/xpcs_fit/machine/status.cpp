@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xpcs_fit/machine/status.hpp"
 
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <utility>
+
 #include "base/machine.hpp"
 #include "base/time.hpp"
 #include "runtime/backend/backend.hpp"
@@ -15,13 +20,26 @@ DeviceChoice choose_device(const DeviceWish& wish, const std::string& why_no_gpu
   return {"cuda", "a GPU is preferred, and there is one"};
 }
 
+int parse_cores(std::istream& cpuinfo) {
+  std::set<std::pair<std::string, std::string>> cores;  // socket, core of it
+  std::string socket;
+  for (std::string line; std::getline(cpuinfo, line);) {
+    if (line.starts_with("physical id")) socket = line;
+    if (line.starts_with("core id")) cores.emplace(socket, line);
+  }
+  return static_cast<int>(cores.size());
+}
+
 MachineStatus machine_status(std::string_view gpu) {
   const HostLimits& limits = host_limits();
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  const int cores = parse_cores(cpuinfo);
   MachineStatus status = {.utc = utc_now(),
                           .processor = processor().name.value_or("unknown"),
                           .isa = limits.isa,
                           .cpus = usable_cpus(),
                           .threads = limits.threads,
+                          .cores = cores > 0 ? std::min(cores, usable_cpus()) : usable_cpus(),
                           .memory_bytes = limits.memory_bytes};
   try {
     const auto backend = open_backend(gpu);
@@ -42,7 +60,7 @@ MachineStatus machine_status(std::string_view gpu) {
 
 std::string performance_estimate(const MachineStatus& status) {
   if (!status.gpu.empty()) return "high";
-  return status.cpus >= 16 ? "medium-high" : "medium";
+  return status.cores >= 16 ? "medium-high" : "medium";
 }
 
 std::string described(const MachineStatus& status) {

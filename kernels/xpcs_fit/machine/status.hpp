@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <istream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ struct MachineStatus {
   std::string utc = {};
   std::string processor = {}, isa = {};
   int cpus = 1, threads = 1;                      // available, used
+  int cores = 1;                                  // of these CPUs, two of which may share one
   std::optional<std::int64_t> memory_bytes = {};  // available for planning
   std::string gpu = {}, why_no_gpu = {};          // exactly one of them is empty
   std::optional<std::int64_t> gpu_memory_bytes = {};
@@ -36,7 +38,11 @@ struct MachineStatus {
 // holds it, counts as none.
 MachineStatus machine_status(std::string_view gpu = "cuda");
 
-// "high" with a GPU, "medium-high" with 16 CPUs or more, else "medium".
+// The physical cores listed in /proc/cpuinfo; 0 if it does not number them, as in some virtual
+// machines.
+int parse_cores(std::istream& cpuinfo);
+
+// "high" with a GPU, "medium-high" with 16 cores or more, else "medium".
 std::string performance_estimate(const MachineStatus& status);
 
 // The whole status in one line.

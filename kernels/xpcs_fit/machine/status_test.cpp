@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <sstream>
+
 namespace holdfast::xpcs_fit {
 namespace {
 
@@ -29,7 +31,8 @@ TEST(XpcsMachine, HasAGpuOrTellsWhyNot) {
   const MachineStatus status = machine_status();
   EXPECT_NE(status.gpu.empty(), status.why_no_gpu.empty());
   EXPECT_EQ(status.recommendations.empty(), !status.gpu.empty() && status.threads == status.cpus);
-  EXPECT_GE(status.cpus, 1);
+  EXPECT_GE(status.cores, 1);
+  EXPECT_LE(status.cores, status.cpus);
   EXPECT_EQ(status.utc.back(), 'Z');
   EXPECT_EQ(status.choice.backend, status.gpu.empty() ? "host" : "cuda");
   EXPECT_EQ(status.performance, performance_estimate(status));
@@ -51,11 +54,24 @@ TEST(XpcsMachine, IsDescribedInALine) {
             "unknown memory; use more threads");
 }
 
+// Two sockets of two cores, one of which has two CPUs.
+TEST(XpcsMachine, CountsCoresAndNotTheirHalves) {
+  std::istringstream cpuinfo(
+      "processor\t: 0\nphysical id\t: 0\ncore id\t\t: 0\n\nprocessor\t: 1\n"
+      "physical id\t: 0\ncore id\t\t: 1\n\nprocessor\t: 2\nphysical id\t: 1\ncore id\t\t: 0\n\n"
+      "processor\t: 3\nphysical id\t: 1\ncore id\t\t: 1\n\nprocessor\t: 4\n"
+      "physical id\t: 0\ncore id\t\t: 1\n");
+  EXPECT_EQ(parse_cores(cpuinfo), 4);
+  std::istringstream numberless("processor\t: 0\nprocessor\t: 1\n");
+  EXPECT_EQ(parse_cores(numberless), 0);
+}
+
 TEST(XpcsMachine, EstimatesWhatToExpect) {
   MachineStatus status;
-  status.cpus = 15;
+  status.cpus = 30;
+  status.cores = 15;
   EXPECT_EQ(performance_estimate(status), "medium");
-  status.cpus = 16;
+  status.cores = 16;
   EXPECT_EQ(performance_estimate(status), "medium-high");
   status.gpu = "NVIDIA H200";
   EXPECT_EQ(performance_estimate(status), "high");

@@ -181,6 +181,7 @@ class Toy final : public Batches {
 class Uphill final : public Batches {
  public:
   std::size_t spoilt = SIZE_MAX;
+  bool contrast_rests = false;
   // Whether all attempts of a batch fail at these parameters.
   std::function<bool(int batch, const std::vector<double>& at)> fails = {};
 
@@ -191,7 +192,7 @@ class Uphill final : public Batches {
     normal_.assign(normal_count(5), 0);
     for (std::size_t k = 0; k < at.size(); ++k) {
       normal_[0] += at[k] * at[k] / 2;
-      normal_[1 + k] = -at[k];
+      normal_[1 + k] = k == 0 && contrast_rests ? 0 : -at[k];
       normal_[6 + 6 * k] = 1;
     }
     if (batch == 2 && spoilt < normal_.size()) normal_[spoilt] = NAN;
@@ -287,6 +288,25 @@ TEST(XpcsStream, ComparesCostsOfTheSameBatchesWhereItBeganAnew) {
   StreamedFit fit(one, 0, batches, {});
   fit.run();
   expect_the_start_without_a_batch(fit, one);
+}
+
+// A batch is lost after a trial was rejected at which all parameters but the first were others.
+TEST(XpcsStream, SubtractsWhatALostBatchCostAtTheParametersThatStand) {
+  const Problem one = problem({1, 8}, {.mode = Mode::at_rest}, 0.01);
+  Uphill batches;
+  batches.contrast_rests = true;
+  int begins = 0;
+  batches.fails = [&](int batch, const std::vector<double>&) {
+    return ++begins > 10 && batch == 2;
+  };
+  StreamedFit fit(one, 3, batches, {});
+  fit.run();
+  EXPECT_EQ(fit.points(), 4000);
+  const std::vector<double>& start = one.input->box.start;
+  EXPECT_EQ(fit.state().trial()[0], start[0]);
+  EXPECT_NE(fit.state().trial()[1], start[1]);
+  const double share = std::inner_product(start.begin(), start.end(), start.begin(), 0.) / 2;
+  EXPECT_NEAR(fit.state().cost() / (4 * share), 1, 1e-14);
 }
 
 // Stopped after the restart, before the batch was lost.

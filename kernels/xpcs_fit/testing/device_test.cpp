@@ -212,6 +212,17 @@ TEST(XpcsDevice, LeavesClippedPointsOutOfDerivatives) {
   }
 }
 
+// The last integrals of the shear differ by rounding alone.
+TEST(XpcsDevice, LeavesFlooredRatesOutOfDerivatives) {
+  const Problem one = with_floored_rates(emulated_size);
+  const auto expected = oracle::in_a_row(oracle::normal_equations(one, one.input->box.start));
+  const auto ours = emulated_optimized(), theirs = emulated_reference(one.options);
+  for (const auto& [variant, backend] :
+       {std::pair{Variant::optimized, ours.get()}, {Variant::reference, theirs.get()}})
+    EXPECT_LT(oracle::distance(result(Unit::normal_equations, *backend, variant, one), expected),
+              1e-6);
+}
+
 // Moved points change F, g and N by their contributions.
 TEST(XpcsDevice, ReadsEveryPoint) {
   const Problem one = problem(emulated_size, {});

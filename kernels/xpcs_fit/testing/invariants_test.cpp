@@ -70,7 +70,7 @@ TEST(XpcsInvariants, TrapezoidsConvergeAsTheyShould) {
     return std::abs(whole * dt - std::pow(8, alpha + 1) / (alpha + 1));
   };
   EXPECT_NEAR(error(65, 2) / error(129, 2), 4, 0.01);
-  EXPECT_LT(error(65, 1), 1e-7);
+  EXPECT_LT(error(65, 1), 1e-9);
   EXPECT_NEAR(error(1025, 0.5) / error(2049, 0.5), 2.81, 0.03);
 }
 

@@ -74,6 +74,20 @@ TEST(XpcsStrategies, ReadEveryPoint) {
   }
 }
 
+TEST(XpcsStrategies, FollowTheOtherParametersWhereTheContrastRests) {
+  const Problem one = with_resting_contrast(problem({4, 48}, {}, 0.01));
+  const oracle::Fit expected = oracle::fit(one, accounted_passes);
+  EXPECT_EQ(expected.parameters[0], 0.2);
+  for (const Variant variant : {Variant::reference, Variant::optimized})
+    for (const Way way : ways)
+      EXPECT_NEAR(fitted(variant, one, way, accounted_passes)[0] / expected.cost, 1, 1e-9);
+  const auto backend = open_backend("host");
+  const auto flat = make_stream(
+      *backend, one, {.batch = 500, .passes = accounted_passes, .order = BatchOrder::flat});
+  flat->step();
+  EXPECT_NEAR(flat->result()[0] / expected.cost, 1, 1e-9);
+}
+
 TEST(XpcsStrategies, TellEveryChunkInItsOrder) {
   const Problem one = problem({4, 48}, {}, 0.01);
   for (const Variant variant : {Variant::reference, Variant::optimized})

@@ -52,6 +52,18 @@ TEST(XpcsDeviceStream, FitsAsTheOracleDoesWheneverCopiesRun) {
       }
 }
 
+TEST(XpcsDeviceStream, FollowsTheOtherParametersWhereTheContrastRests) {
+  const Problem one = with_resting_contrast(problem(emulated_size, {}));
+  const oracle::Fit expected = oracle::fit(one, 8);
+  EXPECT_EQ(expected.parameters[0], 0.2);
+  for (const BatchOrder order : {BatchOrder::rows, BatchOrder::flat}) {
+    const auto backend = emulated_optimized();
+    const std::vector<double> fit =
+        streamed(*backend, one, {.batch = four_rows, .passes = 8, .order = order});
+    EXPECT_NEAR(fit[0] / expected.cost, 1, 1e-9);
+  }
+}
+
 TEST(XpcsDeviceStream, StopsWhereTheOracleDoes) {
   const Problem one = problem(emulated_size, {.mode = Mode::at_rest});
   const oracle::Fit expected = oracle::fit(one);

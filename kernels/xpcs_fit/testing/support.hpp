@@ -45,6 +45,19 @@ inline Problem at(Problem problem, std::vector<double> start) {
 inline const std::vector<double> clipped_starts[] = {{1, 1.5, 1500, 0.3, 10, 3e-4, 0.1, 1e-5, 0},
                                                      {0.3, -0.1, 300, 0.3, 10, 3e-5, 0.1, 1e-6, 0}};
 
+// Both rates fall below their floor: transport at time 0, where it rises as a power, shear from a
+// hundred seconds on.
+inline Problem with_floored_rates(Size size) {
+  return at(problem(size, {}, {.dt = 10}), {0.5, 1.05, 1e-3, 1.6, 0, 1e3, -6, 0, 0});
+}
+
+// The contrast starts at its upper bound, below the truth, so that only the others move.
+inline Problem with_resting_contrast(const Problem& one) {
+  auto input = std::make_shared<Input>(*one.input);
+  input->box.start[0] = input->box.upper[0] = 0.2;
+  return {input, one.options};
+}
+
 // Moves some points, each by an amount of its own, so that leaving one out or reading another in
 // its place changes the cost.
 inline Problem with_moved_points(const Problem& one, int count, unsigned seed) {
