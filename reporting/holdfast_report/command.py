@@ -19,6 +19,7 @@ from holdfast_report.site.command import publish
 from holdfast_report.site.reading import subjects_in
 from holdfast_report.store import journal_of
 from holdfast_report.units import plural
+from holdfast_report.writing import replacing
 
 EXAMPLES = """examples:
   python3 -m holdfast_report --results build/release/results --store build/release/history \\
@@ -165,15 +166,8 @@ def withdraw(page: Path) -> None:
 
 
 def write(path: Path, text: str) -> None:
-    beside = path.with_name(path.name + ".new")
-    try:
+    with replacing(path) as beside:
         beside.write_text(text, "utf-8")
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise Problem(
-            f"--out={path.parent}: cannot be written to ({error.strerror}); choose another place"
-        ) from error
 
 
 def trends_or_reason(

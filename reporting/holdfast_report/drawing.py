@@ -6,7 +6,6 @@ import io
 import itertools
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -20,8 +19,8 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
-from holdfast_report import Problem
 from holdfast_report.slimming import slim
+from holdfast_report.writing import replacing
 
 ROLES = ["ink", "muted", "rule", "paper", "optimized", "reference", "good", "bad", "stage-1", "stage-2", "stage-3", "stage-4", "stage-5"]
 
@@ -132,20 +131,10 @@ def save(drawing: Drawing, stem: Path) -> list[Path]:
     paths = []
     for format in ("svg", "png"):
         path = stem.with_name(f"{stem.name}.{format}")
-        beside = path.with_name(path.name + ".new")
         metadata = {"Date": None} if format == "svg" else None
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with rc_context(SETTINGS):
-                drawing.figure.savefig(
-                    beside, format=format, dpi=200, facecolor="white", metadata=metadata
-                )
-            beside.replace(path)
-        except OSError as error:
-            with suppress(OSError):
-                beside.unlink()
-            raise Problem(
-                f"--out: {path} cannot be written ({error.strerror}); choose another place"
-            ) from error
+        with replacing(path) as beside, rc_context(SETTINGS):
+            drawing.figure.savefig(
+                beside, format=format, dpi=200, facecolor="white", metadata=metadata
+            )
         paths.append(path)
     return paths

@@ -144,21 +144,19 @@ TEST(XpcsHost, HoldsWhatTheFormulaSays) {
     }
 }
 
+void expect_derivatives(const Problem& one, double limit) {
+  const auto expected = oracle::in_a_row(oracle::normal_equations(one, one.input->box.start));
+  for (const Variant variant : variants)
+    EXPECT_LT(oracle::distance(result(Unit::normal_equations, variant, one), expected), limit);
+}
+
 TEST(XpcsHost, LeavesClippedPointsOutOfDerivatives) {
-  for (const auto& start : clipped_starts) {
-    const Problem one = at(problem(odd, {}), start);
-    const auto expected = oracle::in_a_row(oracle::normal_equations(one, one.input->box.start));
-    for (const Variant variant : variants)
-      EXPECT_LT(oracle::distance(result(Unit::normal_equations, variant, one), expected), 1e-11);
-  }
+  for (const auto& start : clipped_starts) expect_derivatives(at(problem(odd, {}), start), 1e-11);
 }
 
 // The last integrals of the shear differ by rounding alone.
 TEST(XpcsHost, LeavesFlooredRatesOutOfDerivatives) {
-  const Problem one = with_floored_rates(odd);
-  const auto expected = oracle::in_a_row(oracle::normal_equations(one, one.input->box.start));
-  for (const Variant variant : variants)
-    EXPECT_LT(oracle::distance(result(Unit::normal_equations, variant, one), expected), 1e-6);
+  expect_derivatives(with_floored_rates(odd), 1e-6);
 }
 
 // With a special box: the model is smallest where it is usually largest.

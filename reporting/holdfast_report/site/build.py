@@ -5,11 +5,9 @@ sees what is new."""
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from holdfast_report import Problem
 from holdfast_report.site.cases import case_page
 from holdfast_report.site.comparison import comparison
 from holdfast_report.site.pages import (
@@ -21,6 +19,7 @@ from holdfast_report.site.pages import (
     run_page,
     runs,
 )
+from holdfast_report.writing import replacing
 
 SHARE = 16  # pages that a process takes at a time
 ALONE = 24  # pages that are not worth a second process
@@ -65,17 +64,8 @@ def put(path: Path, text: str) -> bool:
             return False
     except OSError:
         pass
-    beside = path.with_name(path.name + ".new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as beside:
         beside.write_bytes(content)
-        beside.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            beside.unlink()
-        raise Problem(
-            f"--out: {path} cannot be written ({error.strerror}); choose another place"
-        ) from error
     return True
 
 

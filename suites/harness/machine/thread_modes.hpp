@@ -10,8 +10,8 @@ namespace holdfast {
 class ThreadModes {
  public:
   ThreadModes();  // those of the calling thread
-  // What it or, if asked, another thread of the team no longer has, with both values; empty if all
-  // is as it was.
+  // What is no longer as it was, of the calling thread or, if asked, of any thread of the team;
+  // else empty.
   std::string changed(bool of_the_team) const;
 
  private:

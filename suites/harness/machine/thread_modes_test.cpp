@@ -5,8 +5,6 @@
 #include <omp.h>
 #include <xmmintrin.h>
 
-#include <limits>
-
 #include "runtime/backend/host_limits.hpp"
 
 namespace holdfast {
