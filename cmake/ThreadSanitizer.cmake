@@ -21,5 +21,5 @@ add_link_options(-Wl,--no-as-needed ${HOLDFAST_LLVM_OPENMP} -Wl,--as-needed)
 # cases of the plain decoder meet some in its second thread, but none with GCC's OpenMP. So is the test whose child, forked from
 # a process with threads, starts threads: ThreadSanitizer cannot follow it.
 set(HOLDFAST_THREADS_ENVIRONMENT
-    OMP_TOOL_LIBRARIES=${HOLDFAST_ARCHER} TSAN_OPTIONS=ignore_noninstrumented_modules=1 KMP_INHERIT_FP_CONTROL=false
+    OMP_TOOL_LIBRARIES=${HOLDFAST_ARCHER} TSAN_OPTIONS=ignore_noninstrumented_modules=1:allocator_may_return_null=1 KMP_INHERIT_FP_CONTROL=false
     GTEST_FILTER=-HostLimits.TheCpusThatOpenMpCountsAreThoseThatThisProcessMayUse:SinglePrecision.MeetsNoDenormalNumbersInAStep:XpcsCheckpoints.SurviveBeingKilledAtAnyMoment)

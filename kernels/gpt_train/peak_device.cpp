@@ -132,7 +132,7 @@ PeakParts device_peak_parts(const Problem& p) {
   const Count logits = p.has_head() ? 2 * std::min<Count>(2048, n) * s.vocabulary : 0;
   const bool attends = runs_layers(p) || p.has_attention();
   const Count angles = attends ? 2 * s.columns * s.head : 0;
-  const Count ranges = attends ? 8 * ((s.columns + 63) / 64) * s.batch : 0;
+  const Count ranges = attends ? 8 * Count((s.columns + 63) / 64) * s.batch : 0;
   return {
       .tensors = tensor_bytes(p),
       .moments = p.trains() ? moment_bytes(o) : 0,

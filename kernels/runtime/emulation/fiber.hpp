@@ -21,8 +21,9 @@ struct Stack {
 };
 
 // Tells AddressSanitizer before and after stacks are switched; does nothing in other builds. The
-// leaving side keeps in `kept` what it gets back on return, or passes null if it never returns. A
-// stack placed where another was unwound first declares that one's frames dead.
+// leaving side keeps in `kept` what it gets back on return, or passes null if it never returns.
+// Where a stack begins or ends, frames that lay there are declared dead: else they would seem to be
+// those of the stack that is mapped there next, be it a fiber's or a thread's.
 #ifdef __SANITIZE_ADDRESS__
 inline void leave_for(const Stack& next, void** kept) {
   __sanitizer_start_switch_fiber(kept, next.bottom, next.size);
@@ -32,7 +33,7 @@ inline Stack arrived_from(void* kept) {
   __sanitizer_finish_switch_fiber(kept, &last.bottom, &last.size);
   return last;
 }
-inline void begin_on(const Stack& stack) {
+inline void declare_dead(const Stack& stack) {
   __asan_unpoison_memory_region(stack.bottom, stack.size);
 }
 #else
@@ -40,8 +41,28 @@ inline void leave_for(const Stack& /*next*/, void** /*kept*/) {}
 inline Stack arrived_from(void* /*kept*/) {
   return {};
 }
-inline void begin_on(const Stack& /*stack*/) {}
+inline void declare_dead(const Stack& /*stack*/) {}
 #endif
+
+class Stacks : public boost::context::protected_fixedsize_stack {
+  using Base = boost::context::protected_fixedsize_stack;
+
+ public:
+  using Base::Base;
+
+  static Stack whole(const boost::context::stack_context& stack) {
+    return {static_cast<char*>(stack.sp) - stack.size, stack.size};
+  }
+  boost::context::stack_context allocate() {
+    const auto stack = Base::allocate();
+    declare_dead(whole(stack));
+    return stack;
+  }
+  void deallocate(boost::context::stack_context& stack) {
+    declare_dead(whole(stack));
+    Base::deallocate(stack);
+  }
+};
 
 // Repeats `work` forever; each repetition ends in leave(), which `work` may also call. An overflow
 // faults on a page below the stack. The destructor unwinds the stack if it was entered: a catch-all
@@ -52,7 +73,7 @@ class Fiber {
 
   template <class Work>
   explicit Fiber(Work work)
-      : stack_(mapped()),
+      : stack_(Stacks(bytes).allocate()),
         inside_(std::allocator_arg,
                 boost::context::preallocated(static_cast<char*>(stack_.sp) - offset_,
                                              stack_.size - offset_, stack_),
@@ -93,7 +114,7 @@ class Fiber {
   void hand_over(Fiber& next) {
     void* kept = nullptr;
     next.resumer_given_ = resumer_;
-    leave_for(whole(next.stack_), &kept);
+    leave_for(Stacks::whole(next.stack_), &kept);
     suspend(kept, std::move(next.inside_), [this](Side&& self) {
       inside_ = std::move(self);
       return std::move(outside_);
@@ -102,22 +123,12 @@ class Fiber {
 
  private:
   using Side = boost::context::fiber;
-  using Stacks = boost::context::protected_fixedsize_stack;
   using Unwinding = boost::context::detail::forced_unwind;
-
-  static boost::context::stack_context mapped() {
-    const auto stack = Stacks(bytes).allocate();
-    begin_on(whole(stack));
-    return stack;
-  }
-  static Stack whole(const boost::context::stack_context& stack) {
-    return {static_cast<char*>(stack.sp) - stack.size, stack.size};
-  }
 
   template <class Resume>
   void run(const Resume& resume) {
     void* kept = nullptr;
-    leave_for(whole(stack_), &kept);
+    leave_for(Stacks::whole(stack_), &kept);
     resume();
     (void)arrived_from(kept);
   }
