@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 
 namespace holdfast {
 namespace {
@@ -115,6 +116,17 @@ void WrittenFile::publish() {
 
 void WrittenFile::leave_beside() {
   file_ = Descriptor();
+}
+
+NewFolder::NewFolder(const std::filesystem::path& beginning) {
+  std::string name = beginning.string() + "XXXXXX";
+  if (!::mkdtemp(name.data())) error_ = errno;
+  path_ = name;
+}
+
+NewFolder::~NewFolder() {
+  std::error_code ignored;
+  if (error_ == 0) std::filesystem::remove_all(path_, ignored);
 }
 
 void hold_standard_streams() {

@@ -66,6 +66,22 @@ class WrittenFile {
   void open(int flags);
 };
 
+// A new folder whose name begins with `beginning`, removed with its content at the end.
+class NewFolder {
+ public:
+  explicit NewFolder(const std::filesystem::path& beginning);
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+  ~NewFolder();
+
+  int error() const { return error_; }  // an errno value, or 0
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  int error_ = 0;
+};
+
 // If the process was started without one of its standard streams, opens one that reads and writes
 // nothing, so that no file or pipe opened later takes its descriptor.
 void hold_standard_streams();

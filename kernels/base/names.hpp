@@ -22,6 +22,13 @@ inline std::string device_file_name(std::string device) {
   return device;
 }
 
+// The GPU architectures that are compiled for, as in "cuda-dry:sm_90"; the run-time layer's table
+// has a row for each (runtime/device/architecture.cpp).
+inline constexpr int architectures[] = {75, 80, 86, 89, 90, 100, 120};
+
+// The oldest one that suites run on: kernels use matrix units that those before lack.
+inline constexpr int oldest_of_suites = 80;
+
 // Smallest first: smoke is part of gate, gate of full.
 inline const std::vector<std::string_view> tiers = {"smoke", "gate", "full"};
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/time.hpp"
 
-#include <algorithm>
+#include <re2/re2.h>
+
 #include <ctime>
 #include <random>
 
@@ -37,19 +38,10 @@ std::string run_id(const std::string& utc) {
 }
 
 bool is_day(std::string_view text) {
-  constexpr std::string_view form = "dddd-dd-dd";
-  const bool is_formed =
-      std::equal(text.begin(), text.end(), form.begin(), form.end(), [](char byte, char wanted) {
-        return wanted == 'd' ? byte >= '0' && byte <= '9' : byte == wanted;
-      });
-  if (!is_formed) return false;
-  const auto part = [&](std::size_t from, std::size_t count) {
-    return std::stoi(std::string(text.substr(from, count)));
-  };
-  return std::chrono::year_month_day(std::chrono::year(part(0, 4)),
-                                     std::chrono::month(static_cast<unsigned>(part(5, 2))),
-                                     std::chrono::day(static_cast<unsigned>(part(8, 2))))
-      .ok();
+  static const RE2 form(R"((\d{4})-(\d\d)-(\d\d))");
+  int year = 0, month = 0, day = 0;
+  return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), form, &year, &month, &day) &&
+         (std::chrono::year(year) / month / day).ok();
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {

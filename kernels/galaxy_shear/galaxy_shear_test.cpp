@@ -18,6 +18,7 @@
 #include "galaxy_shear/testing/scenes.hpp"
 #include "galaxy_shear/testing/walks.hpp"
 #include "runtime/base/error.hpp"
+#include "testing/expect_beginning_again.hpp"
 
 namespace holdfast::galaxy_shear {
 namespace {
@@ -186,14 +187,8 @@ TEST_F(GalaxyShearOnHost, WhatIsChainedBeginsAgainWhereItBegan) {
     for (const Variant variant : variants) {
       if (walks(unit) && variant == Variant::reference) continue;
       const Options options = {.fft = 16, .image = 7, .objects = unit == Unit::scene_step ? 2 : 0};
-      const auto computation = make(unit, *backend, variant, options);
-      computation->step();
-      const std::vector<double> first = computation->result();
-      computation->step();
-      EXPECT_NE(computation->result(), first) << int(unit);
-      computation->start_again(0);
-      computation->step();
-      EXPECT_EQ(computation->result(), first) << int(unit);
+      SCOPED_TRACE(int(unit));
+      expect_beginning_again(*make(unit, *backend, variant, options));
     }
 }
 

@@ -46,11 +46,6 @@ void check_stream_settings(const StreamSettings& settings) {
 
 namespace {
 
-int rows_of(const Problem& problem, const StreamOptions& options) {
-  const Size& size = problem.input->size;
-  return rows_of_batch(size.angles, size.frames, options.batch);
-}
-
 void refuse_option(bool wrong, std::string_view why) {
   if (wrong) throw Error(Fault::bad_input, text("invalid_option: ", why));
 }
@@ -95,7 +90,7 @@ void check_options(const Backend& backend, const Problem& problem, const StreamO
 StreamOptions within_budget(const Backend& backend, const Problem& problem, StreamOptions options) {
   const Size& size = problem.input->size;
   const std::int64_t row = std::int64_t{size.angles} * size.frames;
-  int rows = rows_of(problem, options);
+  int rows = rows_of_batch(problem.input->size, options.batch);
   const auto bytes = [&] {
     options.batch = rows * row;
     return estimate_stream_bytes(backend, problem, options);
@@ -156,7 +151,7 @@ std::int64_t estimate_stream_bytes(const Backend& backend, const Problem& proble
   const std::int64_t real = problem.options.precision == Precision::f32 ? 4 : 8,
                      frames = size.frames, angles = size.angles;
   const int p = parameter_count(problem.options, size.angles);
-  const std::int64_t sums = sum_count(p), rows = rows_of(problem, options);
+  const std::int64_t sums = sum_count(p), rows = rows_of_batch(problem.input->size, options.batch);
   if (!backend.device) {
     const std::int64_t threads = host_threads(problem.options, rows * frames * angles);
     const bool flat = options.order != BatchOrder::rows;

@@ -66,6 +66,18 @@ def bars_or_none(bars: Sequence[Bar], alt: str, unit_line: float | None = None) 
     return svg(bar_chart(bars, f"{alt}: {said}", unit_line))
 
 
+def shares_of_parts(
+    root: Root,
+    said: str,
+    shares: Callable[[Part], Sequence[Bar]],
+    table: Callable[[Part], Table | None] = lambda part: None,
+) -> list[Exhibit]:
+    """Bars beside the line of the whole."""
+    return of_parts(
+        root, lambda part: bars_or_none(shares(part), f"{said}, {part.title}", unit_line=1.0), table
+    )
+
+
 def stages_or_none(part: Part) -> Markup | None:
     stacks = tables.stages(part)
     if not stacks:

@@ -104,34 +104,22 @@ def ratios(root: Root) -> Section:
         "sweeps": sweeps[:OPEN_SWEEPS],
         "more_sweeps": sweeps[OPEN_SWEEPS:],
         "choices": exhibits.choices(root),
-        "components": exhibits.of_parts(
-            root,
-            lambda part: exhibits.bars_or_none(
-                tables.component_shares(part),
-                f"Shares of a step's time, {part.title}",
-                unit_line=1.0,
-            ),
-            tables.other_ratios,
+        "components": exhibits.shares_of_parts(
+            root, "Shares of a step's time", tables.component_shares, tables.other_ratios
         ),
         "beyond_whole": tables.beyond_whole(root.parts),
         "rankings": rankings[:OPEN_RANKINGS],
         "more_rankings": rankings[OPEN_RANKINGS:],
-        "launches": exhibits.of_parts(
+        "launches": exhibits.shares_of_parts(
             root,
-            lambda part: exhibits.bars_or_none(
-                [] if part.device_class in ranked else tables.launch_shares(part),
-                f"Shares of launches per step, {part.title}",
-                unit_line=1.0,
-            ),
+            "Shares of launches per step",
+            lambda part: [] if part.device_class in ranked else tables.launch_shares(part),
         ),
         "rooflines": rooflines,
-        "floors": exhibits.of_parts(
+        "floors": exhibits.shares_of_parts(
             root,
-            lambda part: exhibits.bars_or_none(
-                [] if part.title in drawn_roofs else tables.floors(part),
-                f"Fraction of the roofline reached, {part.title}",
-                unit_line=1.0,
-            ),
+            "Fraction of the roofline reached",
+            lambda part: [] if part.title in drawn_roofs else tables.floors(part),
             lambda part: None if part.title in drawn_roofs else tables.ceilings(part),
         ),
     }

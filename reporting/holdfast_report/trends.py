@@ -4,6 +4,7 @@ are in words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 from holdfast_report.documents import Entry, Row
 from holdfast_report.history import Series
@@ -62,10 +63,8 @@ def reach_of(values: Sequence[float], kept: Sequence[float]) -> tuple[float, flo
     few = max(1, len(ordered) // SHARE) if len(ordered) >= ENOUGH else 0
     rest = [*kept, *ordered[few : len(ordered) - few]]
     low, high = min(rest), max(rest)
-    if low == high:
-        return min(ordered[0], low), max(ordered[-1], high)
-    far = 2 * max(high - low, 0.1 * max(abs(low), abs(high)))
-    near = [value for value in ordered if low - far <= value <= high + far]
+    far = inf if low == high else 2 * max(high - low, 0.1 * max(abs(low), abs(high)))
+    near = [low, high, *(value for value in ordered if low - far <= value <= high + far)]
     return min(near), max(near)
 
 

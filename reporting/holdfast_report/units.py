@@ -9,6 +9,7 @@ from holdfast_report.reading import Value
 SECONDS = [(1.0, "s"), (1e-3, "ms"), (1e-6, "\u00b5s"), (1e-9, "ns")]
 BYTES = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")]
 RATES = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")]
+STEPS = {"s": SECONDS, "B": BYTES, "/s": RATES}  # also of the scripts of a site's pages
 MINUS = "\u2212"
 LONGEST = 1e15  # from which on no number is written in full
 LARGEST = 1e300  # that a figure shows, so that numbers computed from its limits are finite

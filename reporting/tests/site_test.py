@@ -21,9 +21,9 @@ from holdfast_report.site.build import put, shares
 from holdfast_report.site.cases import band, embedded, rank
 from holdfast_report.site.figures import Limits, limits_of
 from holdfast_report.site.levels import Change, Drift, Levels, creep_of
-from holdfast_report.site.pages import TEMPLATES, Site
+from holdfast_report.site.pages import Site
 from holdfast_report.trends import Band
-from holdfast_report.units import BYTES, SECONDS, labels_of
+from holdfast_report.units import labels_of
 from planted_history import DRIFT_CASE, HOST, STEP_CASE, history, sha, write
 from site_place import REPOSITORY, Links, SitePlace, data_of, fleet_of_two, trend_of
 
@@ -693,14 +693,6 @@ def test_a_comparison_knows_where_the_environment_became_another(place: SitePlac
         assert [at for at, _ in told[HOST][suite]] == [0, place.planted.environment - 1]
         assert len({print for _, print in told[HOST][suite]}) == 2
         assert [at for at, _ in told[builders.DRY][suite]] == [0]
-
-
-@pytest.mark.parametrize("script", ["case.js", "compare.js"])
-def test_a_script_reads_numbers_in_the_units_that_the_page_is_drawn_in(script: str) -> None:
-    text = (TEMPLATES / "site" / script).read_text("utf-8")
-    for unit, steps in (("s", SECONDS), ("B", BYTES)):
-        (written,) = re.findall(rf"\b{unit}: (\[\[.*?\]\])", text)
-        assert [(float(scale), name) for scale, name in json.loads(written)] == steps
 
 
 def test_changes_of_level_and_of_environment_are_told_apart_without_colour(place: SitePlace) -> None:

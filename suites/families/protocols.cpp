@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/protocols.hpp"
 
-#include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "harness/measure/account.hpp"
@@ -16,28 +13,6 @@ namespace holdfast {
 namespace {
 
 constexpr Variant both[] = {Variant::optimized, Variant::reference};
-
-// A private folder, deleted with its contents.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "holdfast.XXXXXX").string();
-    if (!::mkdtemp(name.data()))
-      throw Error(Fault::bad_input, text("cannot make a folder like ", name, " (",
-                                         std::strerror(errno), "); name a place in TMPDIR"));
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // Seconds of a first call, excluding the destruction of what it made.
 double first_call_seconds(Session& session, Backend& backend, const Make& make,
@@ -62,6 +37,13 @@ std::vector<MetricDeclaration> joined(std::vector<MetricDeclaration> all,
 }
 
 }  // namespace
+
+TemporaryFolder::TemporaryFolder()
+    : NewFolder(std::filesystem::temp_directory_path() / "holdfast.") {
+  if (error() != 0)
+    throw Error(Fault::bad_input, text("cannot make a folder like ", path().string(), " (",
+                                       std::strerror(error()), "); name a place in TMPDIR"));
+}
 
 std::vector<double> check(Session& session, const Oracle& oracle, Computation& computation) {
   if (!session.executes()) return {};

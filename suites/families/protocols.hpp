@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/files.hpp"
 #include "families/family.hpp"
 #include "harness/measure/session.hpp"
 
@@ -16,6 +17,11 @@ namespace holdfast {
 // Compares a computation's result with the oracle's after one step, and returns it; does nothing if
 // nothing executes.
 std::vector<double> check(Session& session, const Oracle& oracle, Computation& computation);
+
+// A private folder where TMPDIR says.
+struct TemporaryFolder : NewFolder {
+  TemporaryFolder();
+};
 
 using Make = std::function<std::unique_ptr<Computation>(Backend&)>;
 struct FirstCall {

@@ -16,6 +16,16 @@ Unit unit_of(const Row& row) {
   return row.family == &families::map ? Unit::map : Unit::svi_step;
 }
 
+std::unique_ptr<Computation> make_unit(const Row& row, Backend& backend, Variant variant) {
+  return make(unit_of(row), backend, variant, row.options);
+}
+
+void estimate(const Row& row, Steps& steps) {
+  steps.estimate_bytes = [=](const Backend& backend, Variant variant) {
+    return formula_peak_bytes(backend, variant, unit_of(row), row.options);
+  };
+}
+
 std::string named(const std::string& family, const Row& row,
                   const std::vector<holdfast::Axis>& axes) {
   const Options& options = row.options;

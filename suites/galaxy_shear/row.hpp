@@ -2,6 +2,7 @@
 // A row of the suite's table: one claim about one computation at one size.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ extern const Family<Row> in_turn, memory;                              // protoc
 }  // namespace families
 
 Unit unit_of(const Row& row);
+std::unique_ptr<Computation> make_unit(const Row& row, Backend& backend, Variant variant);
+// Estimates the bytes held, by formula.
+void estimate(const Row& row, Steps& steps);
 
 // "galaxy_shear/<family>/fft:128/image:48/batch:1/psf:gaussian/../f64".
 std::string named(const std::string& family, const Row& row,

@@ -15,17 +15,6 @@ namespace {
 constexpr auto case_over_other = Derived::Form::case_over_other,
                other_over_case = Derived::Form::other_over_case;
 
-std::unique_ptr<Computation> made(const Row& row, Backend& backend, Variant variant) {
-  return make(unit_of(row), backend, variant, row.options);
-}
-
-// Estimates the bytes held, by formula.
-void estimated(const Row& row, Steps& steps) {
-  steps.estimate_bytes = [=](const Backend& backend, Variant variant) {
-    return formula_peak_bytes(backend, variant, unit_of(row), row.options);
-  };
-}
-
 // Whether a row reports the truncation error of N samples: one galaxy in double precision.
 bool truncated(const Row& row) {
   return row.options.batch == 1 && row.options.precision == Precision::f64 && row.options.fft < 512;
@@ -43,7 +32,7 @@ NamedReading table_seconds(const Row& row) {
 }
 
 void draws(const Row& row, Steps& steps) {
-  estimated(row, steps);
+  estimate(row, steps);
   steps.read = [=](const Verified& found) {
     std::vector<NamedReading> all;
     if (found.result.empty()) return all;
@@ -57,12 +46,12 @@ void draws(const Row& row, Steps& steps) {
   steps.inputs = 2;
 }
 void multiplies(const Row& row, Steps& steps) {
-  estimated(row, steps);
+  estimate(row, steps);
   steps.rewritten = always({"result: sums", "result: gradients"});
   steps.inputs = 2;
 }
 void rewrites(const Row& row, Steps& steps) {
-  estimated(row, steps);
+  estimate(row, steps);
   steps.rewritten = always({"result"});
 }
 void tabulates(const Row& row, Steps& steps) {
@@ -99,7 +88,7 @@ bool resampled(const Row& row) {
   return row.options.fft != 128 && row.options.image <= 64;
 }
 void goes_on(const Row& row, Steps& steps) {
-  estimated(row, steps);
+  estimate(row, steps);
   if (!halved(row) && !resampled(row)) return;
   steps.read = [=](const Verified& found) {
     const auto peak = static_cast<double>(found.backend.ledger.peak_bytes);
@@ -213,7 +202,7 @@ std::vector<ExpectedFinding> looks_at_each_step(const Row& row) {
 const Family<Row> families::render = {
     .id = [](const Row& row) { return named("render", row); },
     .metrics = of_images,
-    .make = made,
+    .make = make_unit,
     .work = [](const Row& row) { return work_of(Unit::render, row.options); },
     .oracle = oracle_of,
     .invariant = [](const Row&) { return repeats_itself(); },
@@ -225,7 +214,7 @@ const Family<Row> families::render = {
 const Family<Row> families::render_grad = {
     .id = [](const Row& row) { return named("render_grad", row); },
     .metrics = with_path,
-    .make = made,
+    .make = make_unit,
     .work = [](const Row& row) { return work_of(Unit::render_grad, row.options); },
     .oracle = oracle_of,
     .invariant = [](const Row&) { return repeats_itself(); },
@@ -240,7 +229,7 @@ const Family<Row> families::forward = {
           return named("forward", row, {{"sample", row.options.sample ? "1" : "0"}});
         },
     .metrics = with_path,
-    .make = made,
+    .make = make_unit,
     .work = [](const Row& row) { return work_of(Unit::forward, row.options); },
     .oracle = oracle_of,
     .invariant = [](const Row&) { return repeats_itself(); },
@@ -255,7 +244,7 @@ const Family<Row> families::svi_step = {
           return named("svi_step", row, {{"latents", latents(row)}});
         },
     .metrics = of_steps,
-    .make = made,
+    .make = make_unit,
     .work = [](const Row& row) { return work_of(Unit::svi_step, row.options); },
     .oracle = oracle_of,
     .invariant = fit_goes_on,
@@ -277,11 +266,11 @@ const Family<Row> families::scene_step = {
     .unreferenced =
         [](const Row& row) { return row.options.objects < 64 ? Kinds{} : Kinds{"host"}; },
     .metrics = with_path,
-    .make = made,
+    .make = make_unit,
     .work = [](const Row& row) { return work_of(Unit::scene_step, row.options); },
     .oracle = oracle_of,
     .invariant = fit_goes_on,
-    .more = estimated,
+    .more = estimate,
     .derived = beside_f64,
     .rates =
         [](const Row& row) {
@@ -305,7 +294,7 @@ const Family<Row> families::map = {
         [](const Row& row) { return row.options.steps == 20 ? Kinds{} : Kinds{"host"}; },
     .metrics = of_fits,
     .expected = looks_at_each_step,
-    .make = made,
+    .make = make_unit,
     .work = [](const Row& row) { return work_of(Unit::map, row.options); },
     .oracle = oracle_of,
     .invariant = [](const Row&) { return repeats_itself(); },
@@ -329,7 +318,7 @@ const Family<Row> families::psf_table = {
         [](const Row&) {
           return std::vector<MetricDeclaration>{{.name = "table_build_s", .devices = executing}};
         },
-    .make = made,
+    .make = make_unit,
     .work = [](const Row& row) { return work_of(Unit::psf_table, row.options); },
     .oracle = oracle_of,
     .invariant = [](const Row&) { return repeats_itself(); },

@@ -24,10 +24,6 @@ std::string named_walk(const char* family, const Row& row,
   return id(std::string("galaxy_shear/") + family, axes, name(o.precision));
 }
 
-std::unique_ptr<Computation> walk_of(const Row& row, Backend& backend, Variant variant) {
-  return make(unit_of(row), backend, variant, row.options);
-}
-
 Values joined(const std::vector<Values>& fields) {
   Values all;
   for (const Values& field : fields) all.insert(all.end(), field.begin(), field.end());
@@ -80,12 +76,6 @@ Invariant walk_goes_on(const Row& row) {
   };
 }
 
-void estimate_walk(const Row& row, Steps& steps) {
-  steps.estimate_bytes = [=](const Backend& backend, Variant variant) {
-    return formula_peak_bytes(backend, variant, unit_of(row), row.options);
-  };
-}
-
 std::vector<MetricDeclaration> gradients_of(const Row& row) {
   return {{.name = "grad_evals", .kind = "exact", .value = evaluations_of(unit_of(row))}};
 }
@@ -107,11 +97,11 @@ constexpr Family<Row> walk(std::string (*id)(const Row&)) {
   return {.id = id,
           .reference = never,
           .metrics = gradients_of,
-          .make = walk_of,
+          .make = make_unit,
           .work = [](const Row& row) { return work_of(unit_of(row), row.options); },
           .oracle = walk_oracle,
           .invariant = walk_goes_on,
-          .more = estimate_walk,
+          .more = estimate,
           .derived = beside_fit_step,
           .rates = gradients_a_second};
 }

@@ -18,9 +18,9 @@
 #include <map>
 #include <utility>
 
-#include "base/architectures.hpp"
 #include "base/files.hpp"
 #include "base/id_filter.hpp"
+#include "base/names.hpp"
 #include "base/sha256.hpp"
 #include "harness/case/case.hpp"
 #include "harness/machine/measuring_turn.hpp"
@@ -242,6 +242,29 @@ void initialise_benchmark(char* program, const SuiteOptions& options) {
   ::benchmark::AddCustomContext("timing", "sampled by holdfast, whatever the library's build type");
 }
 
+// Measures the chosen cases of `all` that device and tier have, and stores what is measured so far.
+std::vector<Measured> measure_all(const std::vector<const Case*>& chosen, std::size_t all,
+                                  const SuiteOptions& options, Backend& backend, Report& report) {
+  const auto gpu = watch_gpu(options.device);
+  report.ceilings = ceilings_of(backend);
+  const auto keep = [&](const std::vector<Measured>& measured) {
+    if (options.out.empty()) return;
+    report.cases = measured;
+    report.partial = measured.size() != all;
+    if (gpu) report.quality = gpu->quality();
+    write_document(options.out, document(report_json(report, backend)));
+  };
+  Run measuring(options, chosen.size(), report.ceilings ? &*report.ceilings : nullptr, keep);
+  for (const Case* one : chosen) measuring.add(*one);
+  Table table(text(report.suite, " on ", options.device, ", tier ", options.tier, ": ",
+                   plural(chosen.size(), "case")));
+  ::benchmark::RunSpecifiedBenchmarks(options.benchmark_format == "console" ? &table : nullptr);
+  ::benchmark::Shutdown();
+  const std::vector<Measured> measured = measuring.take();
+  keep(measured);
+  return measured;
+}
+
 int run(char* program, const std::vector<std::string>& arguments) {
   const Suite suite = holdfast::suite();
   const SuiteOptions options = parse_options(arguments, suite.options);
@@ -280,24 +303,7 @@ int run(char* program, const std::vector<std::string>& arguments) {
                 .list_hash = sha256(document(list_json(suite.name, cases)))};
   for (const auto& [option, value] : options.custom)
     report.custom.push_back(text("--", option, "=", value));
-  const auto gpu = watch_gpu(options.device);
-  report.ceilings = ceilings_of(*backend);
-  const auto keep = [&](const std::vector<Measured>& measured) {
-    if (options.out.empty()) return;
-    report.cases = measured;
-    report.partial = measured.size() != all.size();
-    if (gpu) report.quality = gpu->quality();
-    write_document(options.out, document(report_json(report, *backend)));
-  };
-  Run measuring(options, chosen.size(), report.ceilings ? &*report.ceilings : nullptr, keep);
-  for (const Case* one : chosen) measuring.add(*one);
-  Table table(text(suite.name, " on ", options.device, ", tier ", options.tier, ": ",
-                   plural(chosen.size(), "case")));
-  ::benchmark::RunSpecifiedBenchmarks(options.benchmark_format == "console" ? &table : nullptr);
-  ::benchmark::Shutdown();
-
-  const std::vector<Measured> measured = measuring.take();
-  keep(measured);
+  const auto measured = measure_all(chosen, all.size(), options, *backend, report);
   if (!options.benchmark_out.empty()) check_complete(options.benchmark_out);
   return exit_code(measured);
 }

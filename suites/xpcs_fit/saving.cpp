@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The families of a long fit's other work: saving its state, reporting progress, and holding as
 // much memory at the end as at the beginning.
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
 
 #include "base/time.hpp"
 #include "families/invariants.hpp"
+#include "families/protocols.hpp"
 #include "harness/machine/host_memory.hpp"
 #include "harness/measure/session.hpp"
 #include "harness/measure/timing.hpp"
@@ -86,15 +84,13 @@ StreamedFit fit_to_save(const Row& row, Batches& batches) {
 // Twenty saves of such a fit: the time it stops to pack its state and hand it over; and the time
 // until the file is on the disk, its folder synced.
 void measure_saving(const Row& row, Session& session) {
-  const auto folder =
-      std::filesystem::temp_directory_path() / text("holdfast_xpcs_fit_saves_", ::getpid());
-  std::filesystem::remove_all(folder);
+  const TemporaryFolder folder;
   Standing batches(row);
   const StreamedFit fit = fit_to_save(row, batches);
   double stall = 0, differing = 0;
   std::size_t bytes = 0;
   {
-    Checkpoints to(folder, "saving");
+    Checkpoints to(folder.path(), "saving");
     for (int k = 0; k < saves; ++k) {
       stall = std::max(stall, seconds_of([&] { to.save(fit.saved(k)); }));
       to.drain();
@@ -110,8 +106,6 @@ void measure_saving(const Row& row, Session& session) {
   session.read("stall_s", stall);
   session.read("file_bytes", static_cast<double>(64 + bytes));
   session.check("what was saved last, to the bit", differing, less_than_one);
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
 }
 
 // A fit of 8 passes over row.count chunks of rows, the last of which may be shorter.

@@ -4,13 +4,12 @@
 // device nothing is computed and so no batch fails: faults and resumed fits need one that executes.
 #include "xpcs_fit/streams.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "families/invariants.hpp"
+#include "families/protocols.hpp"
 #include "harness/measure/session.hpp"
 #include "runtime/base/error.hpp"
 #include "xpcs_fit/fit_oracles.hpp"
@@ -67,18 +66,6 @@ std::unique_ptr<Computation> by_rows(const Row& row, Backend& backend) {
 
 namespace fs = std::filesystem;
 
-// A folder of this process, removed at its end.
-struct Folder {
-  Folder() : path(fs::temp_directory_path() / text("holdfast_xpcs_fit_", ::getpid())) {
-    fs::remove_all(path);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  fs::path path;
-};
-
 struct Stopped {};
 
 // Changes a byte of the newest file's payload.
@@ -112,9 +99,9 @@ void measure_resume(const Row& row, Session& session) {
   const std::vector<double> calm = result(plain);
   double differing = 0;
   for (const Stop stop : {Stop{0, 7}, Stop{2, 11}, Stop{4, 1}}) {
-    const Folder folder;
+    const TemporaryFolder folder;
     StreamOptions options = plain;
-    options.folder = folder.path;
+    options.folder = folder.path();
     options.settings.watch = [&](const BatchRecord& record) {
       if (record.pass == stop.pass && record.batch == stop.batch) throw Stopped{};
     };
@@ -122,7 +109,7 @@ void measure_resume(const Row& row, Session& session) {
       (void)result(options);
     } catch (const Stopped&) {  // not an error: the intended stop
     }
-    spoil_newest(folder.path);
+    spoil_newest(folder.path());
     options.settings.watch = {};
     options.resume = true;
     const std::vector<double> resumed = result(options);

@@ -318,15 +318,9 @@ std::string last_lines(std::string_view from, std::size_t count) {
   return joined;
 }
 
-TemporaryFolder::TemporaryFolder(std::string_view purpose) {
-  std::string name = (temporary_place() / text("holdfast-", purpose, "-XXXXXX")).string();
-  if (!::mkdtemp(name.data())) fail(text("make the folder ", name), errno);
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
+TemporaryFolder::TemporaryFolder(std::string_view purpose)
+    : NewFolder(temporary_place() / text("holdfast-", purpose, "-")) {
+  if (error() != 0) fail(text("make the folder ", path().string()), error());
 }
 
 fs::path runtime_folder() {

@@ -72,16 +72,8 @@ pid_t start(const Task& task, int input, int output, int complaints);
 void note_status(Outcome& outcome, int status);
 
 // A new folder for the files of one command, removed with all its content at the end.
-class TemporaryFolder {
- public:
+struct TemporaryFolder : NewFolder {
   explicit TemporaryFolder(std::string_view purpose);
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder();
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
 };
 
 // The folder of a user's locks: $XDG_RUNTIME_DIR, or a folder with mode 0700 in that for temporary

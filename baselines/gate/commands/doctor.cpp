@@ -15,8 +15,8 @@
 #include <set>
 #include <thread>
 
-#include "base/architectures.hpp"
 #include "base/disassembler.hpp"
+#include "base/names.hpp"
 #include "gate/base/printing.hpp"
 #include "gate/base/process.hpp"
 #include "gate/commands/commands.hpp"

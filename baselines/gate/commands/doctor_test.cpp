@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "base/architectures.hpp"
+#include "base/names.hpp"
 #include "gate/base/json.hpp"
 #include "gate/base/process.hpp"
 #include "gate/documents/baseline_files.hpp"

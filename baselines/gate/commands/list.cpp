@@ -3,7 +3,7 @@
 #include <iostream>
 #include <map>
 
-#include "base/architectures.hpp"
+#include "base/names.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/base/printing.hpp"
 #include "gate/commands/commands.hpp"

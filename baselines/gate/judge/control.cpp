@@ -15,6 +15,17 @@
 #include "gate/measure/instruction_counts.hpp"
 
 namespace holdfast::gate {
+namespace {
+
+constexpr const char* counts_agree =
+    "; undecided, because the reference moved as much and both execute as many instructions as "
+    "accepted: another machine of this model, or code that a comparison with a build shows";
+constexpr const char* nobody_counts =
+    "; undecided, because the reference became as much faster, the optimized variant no slower "
+    "than the limit allows, and nobody counts what they execute: another machine of this model, or "
+    "code that a comparison with a build shows";
+
+}  // namespace
 
 // Compares a suspect with its control: the reference variant, which the change did not mean to
 // touch.
@@ -46,27 +57,18 @@ void MetricJudge::judge_control(const Context& context, const Judgement& judgeme
   // tools that both variants share.
   if (base) return;
   const SameCode same = compare_code(context);
-  const char* undecided = nullptr;
-  if (same == SameCode::as_counted) {
+  if (same == SameCode::as_counted)
     row.evidence["code"] = text("a step executes the same instructions in the ", counted_isa,
                                 " code, which tells little of the ",
                                 part_.results.env.isa.value_or("other"), " code that was timed");
-    undecided =
-        "the reference moved as much and both execute as many instructions as accepted: another "
-        "machine of this model, or code that a comparison with a build shows";
-  } else if (same == SameCode::unknown && context.standard.kind == "ratio" &&
-             !is_counted(context.result.id)) {
-    undecided =
-        "the reference became as much faster, the optimized variant no slower than the limit "
-        "allows, and nobody counts what they execute: another machine of this model, or code that "
-        "a comparison with a build shows";
-  }
-  if (undecided) {
+  const bool is_anyones_guess = same == SameCode::unknown && context.standard.kind == "ratio" &&
+                                !is_counted(context.result.id);
+  if (same == SameCode::as_counted || is_anyones_guess) {
     if (row.verdict != verdict::regression) return;
     row.verdict = verdict::noisy;
     row.next = part_.run_again();
     row.blocking = blocks(context, row);
-    row.sentence += text("; undecided, because ", undecided);
+    row.sentence += is_anyones_guess ? nobody_counts : counts_agree;
     return;
   }
   if (same != SameCode::yes) return;

@@ -66,6 +66,11 @@ double spread_within_runs(const Entry& entry) {
          std::abs(std::get<double>(entry.value));
 }
 
+// Of the logarithm of a rise: 1 where that is a worsening.
+double sign_of_loss(const Standard& standard) {
+  return standard.better == Better::higher ? -1 : 1;
+}
+
 // What pairs of processes say of a log worsening: their median, and its standard error.
 struct PairedLoss {
   double worsening = 0;
@@ -86,7 +91,7 @@ std::optional<PairedLoss> loss_in_pairs(const Standard& standard, const Measured
   if (n == 0 || base.values.empty()) return std::nullopt;
   for (const auto* side : {&measured, &base})
     if (*std::min_element(side->values.begin(), side->values.end()) <= 0) return std::nullopt;
-  const double sign = standard.better == Better::higher ? -1 : 1;
+  const double sign = sign_of_loss(standard);
   if (n != base.values.size()) {
     const double now = median(measured.values), before = median(base.values);
     return PairedLoss{
@@ -104,12 +109,12 @@ std::optional<PairedLoss> loss_in_pairs(const Standard& standard, const Measured
 
 // How much better than `value`, as a log ratio, the best quarter of the processes is, at least two
 // of them. Slower code is slower in each process; a machine that slows some of them is not.
-double lead_of_the_best(const Measured& measured, double value, double sign) {
+double lead_of_the_best(const Standard& standard, const Measured& measured, double value) {
   constexpr std::size_t fewest = 2, of = 4;
   const std::size_t some = std::max(fewest, (measured.values.size() + of - 1) / of);
   std::vector<double> gains;
   for (const double one : measured.values)
-    if (one > 0) gains.push_back(-sign * std::log(one / value));
+    if (one > 0) gains.push_back(-sign_of_loss(standard) * std::log(one / value));
   if (gains.size() < some) return 0;
   std::sort(gains.begin(), gains.end(), std::greater());
   return std::max(0., gains[some - 1]);
@@ -121,6 +126,37 @@ std::string moved(const Value& from, const Value& to, const std::string& unit) {
     return text("changed from ", before, " to ", now);
   const char* verb = std::get<double>(to) > std::get<double>(from) ? "rose" : "fell";
   return text(verb, " from ", before, " to ", now);
+}
+
+// Decides whether a value beyond its limit is a regression: if it is twice as far beyond it, or if
+// each run `again` is beyond it as well.
+void judge_suspect(const Standard& standard, const Measured& measured, const Entry& entry,
+                   std::span<const Measured> again, Judgement& judged) {
+  const double now = std::get<double>(measured.value);
+  // A run this noisy could not show less.
+  const double own_error = certain_errors * standard_error(measured, now);
+  const double best = lead_of_the_best(standard, measured, now);
+  const bool far = judged.worsening > 2 * judged.log_limit;
+  const bool repeated = !again.empty() && std::ranges::all_of(again, [&](const Measured& other) {
+    return other.processes >= enough_processes && judge_screened(standard, other, entry).suspect();
+  });
+  judged.verdict = verdict::noisy;
+  if (!(judged.worsening > own_error)) {
+    judged.because += "; undecided, because the processes of this run differ as much";
+  } else if (!far && !repeated) {
+    judged.because += again.empty()
+                          ? "; undecided until it is beyond twice the limit, or a second run of "
+                            "this build (--again) shows it as well"
+                          : "; undecided, because not every run of this build shows it";
+  } else if (judged.worsening - best <= judged.log_limit) {
+    judged.because +=
+        "; undecided, because a quarter of the processes or more are as good as accepted";
+  } else {
+    judged.verdict = verdict::regression;
+    if (!far)
+      judged.because += text(", and ", plural(again.size(), "other run"), " of this build ",
+                             again.size() == 1 ? "shows" : "show", " it as well");
+  }
 }
 
 }  // namespace
@@ -180,7 +216,7 @@ Judgement judge_screened(const Standard& standard, const Measured& measured, con
              readable(measured.value, standard.unit));
     return judged;
   }
-  const double sign = standard.better == Better::higher ? -1 : 1;
+  const double sign = sign_of_loss(standard);
   judged.worsening = sign * std::log(*now / *before);
   judged.log_limit = screening_limit(standard.tolerance, entry);
   judged.change = *now / *before - 1;
@@ -188,8 +224,6 @@ Judgement judge_screened(const Standard& standard, const Measured& measured, con
   const std::string numbers =
       text(moved(entry.value, measured.value, standard.unit), " (", percent(*judged.change),
            "), the limit is ", percent(*judged.limit));
-  // A run this noisy could not show less.
-  const double own_error = certain_errors * standard_error(measured, *now);
   if (measured.processes < enough_processes) {
     judged.verdict = verdict::noisy;
     judged.because = text(numbers, "; measured in ", measured.processes, " of the ",
@@ -198,29 +232,8 @@ Judgement judge_screened(const Standard& standard, const Measured& measured, con
     judged.verdict = verdict::noisy;
     judged.because = text(numbers, ", which shows nothing: accept runs of a quieter machine");
   } else if (judged.suspect()) {
-    const bool two_kinds =
-        judged.worsening - lead_of_the_best(measured, *now, sign) <= judged.log_limit;
-    const bool far = judged.worsening > 2 * judged.log_limit;
-    const bool repeated = !again.empty() && std::ranges::all_of(again, [&](const Measured& other) {
-      return other.processes >= enough_processes &&
-             judge_screened(standard, other, entry).suspect();
-    });
-    const bool certain = (far || repeated) && judged.worsening > own_error && !two_kinds;
-    judged.verdict = certain ? verdict::regression : verdict::noisy;
     judged.because = numbers;
-    if (certain && !far)
-      judged.because += text(", and ", plural(again.size(), "other run"), " of this build ",
-                             again.size() == 1 ? "shows" : "show", " it as well");
-    const auto why_undecided = [&] {
-      if (judged.worsening <= own_error)
-        return "; undecided, because the processes of this run differ as much";
-      if (two_kinds && (far || repeated))
-        return "; undecided, because a quarter of the processes or more are as good as accepted";
-      return again.empty() ? "; undecided until it is beyond twice the limit, or a second run of "
-                             "this build (--again) shows it as well"
-                           : "; undecided, because not every run of this build shows it";
-    };
-    if (!certain) judged.because += why_undecided();
+    judge_suspect(standard, measured, entry, again, judged);
   } else if (judged.worsening < -judged.log_limit) {
     judged.verdict = verdict::improved;
     judged.because = numbers;
@@ -237,7 +250,7 @@ double drift_limit(const Entry& entry) {
 
 std::optional<std::string> drift(const Standard& standard, const Entry& entry, double value) {
   if (!entry.anchor || *entry.anchor <= 0 || value <= 0) return std::nullopt;
-  const double sign = standard.better == Better::higher ? -1 : 1;
+  const double sign = sign_of_loss(standard);
   if (sign * std::log(value / *entry.anchor) <= drift_limit(entry)) return std::nullopt;
   return text("has drifted from its first accepted value, ", readable(*entry.anchor, standard.unit),
               ", to ", readable(value, standard.unit));
@@ -254,7 +267,7 @@ Judgement judge_beside(const Standard& standard, const Measured& measured, const
                           " of the base and ", readable(measured.value, standard.unit));
     return judged;
   }
-  const double sign = standard.better == Better::higher ? -1 : 1;
+  const double sign = sign_of_loss(standard);
   judged.worsening = paired->worsening;
   judged.log_limit = std::log1p(standard.tolerance);
   judged.worth_comparing = paired->worsening > judged.log_limit / 2;
@@ -302,9 +315,7 @@ double resolution_screened(const Standard& standard, const Measured& measured, c
   const double error = now && *now > 0 ? standard_error(measured, *now) : 0;
   const double limit = screening_limit(standard.tolerance, entry);
   if (confirmed) return std::max(limit + likely_errors * error, std::log1p(lock_step_resolution));
-  const double lead =
-      now && *now > 0 ? lead_of_the_best(measured, *now, standard.better == Better::higher ? -1 : 1)
-                      : 0;
+  const double lead = now && *now > 0 ? lead_of_the_best(standard, measured, *now) : 0;
   return std::max({2 * limit, certain_errors * error, limit + lead}) + likely_errors * error;
 }
 

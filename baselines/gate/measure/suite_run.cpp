@@ -69,7 +69,20 @@ class Runner {
   }
 
   // The steps of run(), for a caller that has two.
-  void begin() { take_up(); }
+  // Takes up what an interrupted run has left.
+  void begin() {
+    for (fs::path file = next_file(); fs::exists(file); file = next_file()) {
+      ++files_;
+      try {
+        run_.processes.push_back(read(file));
+      } catch (const std::exception&) {
+        continue;  // it was killed before its first case was done
+      }
+    }
+    if (!run_.processes.empty())
+      progress_.say("goes on with what an interrupted run left: ",
+                    plural(run_.processes.size(), "result file"));
+  }
   void finish() {
     tell_disturbed();
     keep_history();
@@ -84,7 +97,11 @@ class Runner {
       if (was_bent(records(id), usual())) bent.insert(id);
     return bent;
   }
-  void tell_spent(const Ids& ids) { tell_undecided(ids); }
+  void tell_undecided(const Ids& ids) {
+    progress_.warn("the budget of a suite is spent after ", std::lround(seconds_since(start_)),
+                   " s; ", plural(ids.size(), "case"),
+                   " would be known better by more processes (--budget=SECONDS): ", listed(ids));
+  }
   // Those of the cases that fewer than `round` processes have measured.
   void measure_behind(const Ids& ids, std::int64_t round) {
     measure(those([&](const std::string& id) {
@@ -137,12 +154,6 @@ class Runner {
     return budget_seconds && seconds_since(start_) > *budget_seconds * stretch();
   }
 
-  void tell_undecided(const Ids& ids) {
-    progress_.warn("the budget of a suite is spent after ", std::lround(seconds_since(start_)),
-                   " s; ", plural(ids.size(), "case"),
-                   " would be known better by more processes (--budget=SECONDS): ", listed(ids));
-  }
-
   void tell_disturbed() {
     const Ids ids = those([&](const std::string& id) {
       const CaseRecords all = records(id);
@@ -172,20 +183,6 @@ class Runner {
     return results;
   }
 
-  // What an interrupted run has left.
-  void take_up() {
-    for (fs::path file = next_file(); fs::exists(file); file = next_file()) {
-      ++files_;
-      try {
-        run_.processes.push_back(read(file));
-      } catch (const std::exception&) {
-        continue;  // it was killed before its first case was done
-      }
-    }
-    if (!run_.processes.empty())
-      progress_.say("goes on with what an interrupted run left: ",
-                    plural(run_.processes.size(), "result file"));
-  }
   fs::path next_file() const { return task_.folder / text("process-", files_ + 1, ".json"); }
 
   // In as many processes as it takes until each of them is measured or lost.
@@ -395,7 +392,7 @@ void run_in_turn(const SuiteTask& base, const SuiteTask& head, Progress& progres
     Ids ids = of_head.affordable(all, round);
     ids.merge(of_base.affordable(all, round));
     if (ids.empty() && round > 1) {
-      of_head.tell_spent(all);
+      of_head.tell_undecided(all);
       break;
     }
     const auto measure_base = [&] {

@@ -9,6 +9,7 @@
 #include "clusterless_kde/device/decode_tiling.hpp"
 #include "clusterless_kde/problem/words.hpp"
 #include "clusterless_kde/testing/support.hpp"
+#include "testing/expect_no_spills.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -122,9 +123,7 @@ TEST_P(DryDecodeResources, NoKernelSpills) {
         Case{wide, {.arithmetic = Arithmetic::f64}},
         Case{two_hop, {.arithmetic = Arithmetic::f64}}}) {
     const DryRun run(Unit::decode, input, options, GetParam());
-    for (const auto& program : run.backend->compiler->programs())
-      for (const Function& function : program->functions)
-        EXPECT_EQ(function.spill_bytes, 0) << function.expression;
+    expect_no_spills(*run.backend->compiler);
   }
 }
 

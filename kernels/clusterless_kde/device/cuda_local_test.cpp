@@ -8,6 +8,7 @@
 #include "clusterless_kde/oracle/golden.hpp"
 #include "clusterless_kde/oracle/oracle.hpp"
 #include "clusterless_kde/testing/support.hpp"
+#include "testing/expect_no_spills.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -103,12 +104,7 @@ TEST(DryLocal, KernelsDoNotSpill) {
   for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::f64}) {
     const DryRun run(Unit::local, make_input({.size = Size::medium, .marks = Marks::cells}),
                      {.arithmetic = arithmetic});
-    for (const auto& program : run.backend->compiler->programs())
-      for (const Function& function : program->functions) {
-        SCOPED_TRACE(function.expression);
-        EXPECT_EQ(function.spill_bytes, 0);
-        EXPECT_LE(function.registers, 128);
-      }
+    expect_no_spills(*run.backend->compiler, 128);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "clusterless_kde/oracle/golden.hpp"
 #include "clusterless_kde/oracle/oracle.hpp"
 #include "clusterless_kde/testing/support.hpp"
+#include "testing/expect_no_spills.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -125,9 +126,7 @@ TEST(DryTotal, CompilesTwoProgramsOnceAndNeitherSpills) {
     DryRun run(Unit::total, make_input(recipe));
     EXPECT_EQ(run.backend->ledger.counts.programs, 2);
     EXPECT_EQ(run.step().programs, 0);
-    for (const auto& program : run.backend->compiler->programs())
-      for (const Function& function : program->functions)
-        EXPECT_EQ(function.spill_bytes, 0) << function.expression;
+    expect_no_spills(*run.backend->compiler);
   }
 }
 

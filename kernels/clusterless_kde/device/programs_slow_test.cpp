@@ -8,6 +8,7 @@
 #include "clusterless_kde/data/data.hpp"
 #include "clusterless_kde/problem/words.hpp"
 #include "clusterless_kde/testing/support.hpp"
+#include "testing/expect_no_spills.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -54,9 +55,7 @@ TEST_P(EveryConfiguration, CompilesAtMostFourProgramsOnceAndNoneSpills) {
       DryRun run(unit, input, options, GetParam());
       EXPECT_LE(run.backend->ledger.counts.programs, 4);
       EXPECT_EQ(run.step().programs, 0);
-      for (const auto& program : run.backend->compiler->programs())
-        for (const Function& function : program->functions)
-          EXPECT_EQ(function.spill_bytes, 0) << function.expression;
+      expect_no_spills(*run.backend->compiler);
     }
   }
 }

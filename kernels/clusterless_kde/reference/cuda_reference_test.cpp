@@ -12,6 +12,7 @@
 #include "clusterless_kde/testing/support.hpp"
 #include "clusterless_kde/variants.hpp"
 #include "runtime/backend/blas.hpp"
+#include "testing/expect_no_spills.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -172,8 +173,7 @@ TEST(DryReference, PeakIsTheEstimateAndTheLibrarysWorkArea) {
 TEST(DryReference, KernelsDoNotSpill) {
   for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::f64}) {
     const Cost cost(Unit::encode, golden::input(), {.arithmetic = arithmetic});
-    for (const Function& function : cost.backend->compiler->programs().front()->functions)
-      EXPECT_EQ(function.spill_bytes, 0) << function.expression;
+    expect_no_spills(*cost.backend->compiler);
   }
 }
 

@@ -10,15 +10,10 @@
 
 #include "cubed_sphere_swe/device/optimized_kernels.hpp"
 #include "cubed_sphere_swe/testing/support.hpp"
+#include "testing/expect_no_spills.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {
-
-std::vector<Launch> launches_of(Variant variant) {
-  std::vector<Launch> all = {Launch::host, Launch::graph_step, Launch::graph};
-  if (variant == Variant::optimized) all.push_back(Launch::persistent);
-  return all;
-}
 
 Problem loop_problem(int n, int steps, Launch launch, Diagnostics diagnostics = Diagnostics::none) {
   Problem problem = random_problem(Unit::loop, n);
@@ -268,11 +263,7 @@ TEST_P(DryLoop, KernelsStayBelow97RegistersAndDoNotSpill) {
     Problem problem = loop_problem(24, 2, Launch::persistent);
     problem.options = options;
     const DryRun cost(GetParam(), Variant::optimized, problem);
-    for (const Function& function : cost.backend->compiler->programs().front()->functions) {
-      SCOPED_TRACE(function.expression);
-      EXPECT_LE(function.registers, 96);
-      EXPECT_EQ(function.spill_bytes, 0);
-    }
+    expect_no_spills(*cost.backend->compiler, 96);
   }
 }
 

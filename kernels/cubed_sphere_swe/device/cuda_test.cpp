@@ -15,6 +15,7 @@
 #include "cubed_sphere_swe/problem/sphere.hpp"
 #include "cubed_sphere_swe/testing/support.hpp"
 #include "runtime/backend/buffer.hpp"
+#include "testing/expect_no_spills.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {
@@ -132,11 +133,7 @@ TEST_P(DryCubedSphere, SetUpUploadsStateMetricAndNeighbours) {
 TEST_P(DryCubedSphere, KernelsStayBelow97RegistersAndDoNotSpill) {
   for (const Variant variant : variants) {
     const DryRun cost(GetParam(), variant, random_problem(Unit::rhs, 24));
-    for (const Function& function : cost.backend->compiler->programs().front()->functions) {
-      SCOPED_TRACE(function.expression);
-      EXPECT_LE(function.registers, 96);
-      EXPECT_EQ(function.spill_bytes, 0);
-    }
+    expect_no_spills(*cost.backend->compiler, 96);
   }
 }
 

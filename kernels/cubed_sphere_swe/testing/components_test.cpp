@@ -14,6 +14,7 @@
 #include "cubed_sphere_swe/testing/turns.hpp"
 #include "cubed_sphere_swe/variants.hpp"
 #include "runtime/base/error.hpp"
+#include "testing/expect_beginning_again.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {
@@ -124,16 +125,8 @@ TEST_P(HostComponents, BeginsAgainWithTwiceItsInputs) {
 
 TEST(HostSat, BeginsAgainWithTheSumItBeganWith) {
   const auto backend = open_backend("host");
-  for (const Variant variant : {Variant::reference, Variant::optimized}) {
-    const auto part = make_component(*backend, variant, {13}, {.kind = Kind::sat});
-    part->step();
-    const std::vector<double> once = part->result();
-    part->step();
-    EXPECT_NE(part->result(), once);
-    part->start_again(0);
-    part->step();
-    EXPECT_EQ(part->result(), once);
-  }
+  for (const Variant variant : {Variant::reference, Variant::optimized})
+    expect_beginning_again(*make_component(*backend, variant, {13}, {.kind = Kind::sat}));
 }
 
 TEST_P(HostComponents, ASteadyStepAllocatesNothing) {

@@ -68,12 +68,6 @@ TEST_P(CubedSphereOnGpu, TwoRunsAgreeToTheLastBit) {
   EXPECT_EQ(after(10, {.n = 96}), after(10, {.n = 96}));
 }
 
-std::vector<Launch> launches_of(Variant variant) {
-  std::vector<Launch> all = {Launch::host, Launch::graph_step, Launch::graph};
-  if (variant == Variant::optimized) all.push_back(Launch::persistent);
-  return all;
-}
-
 TEST_P(CubedSphereOnGpu, ALoopEqualsItsStepsHoweverItIsLaunched) {
   for (const int steps : {1, 7}) {
     const auto expected = after(2 * steps, {.n = 48});

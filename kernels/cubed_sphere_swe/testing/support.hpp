@@ -58,6 +58,13 @@ inline std::string name(Variant variant) {
   return variant == Variant::reference ? "reference" : "optimized";
 }
 
+// How a device loops over its steps.
+inline std::vector<Launch> launches_of(Variant variant) {
+  std::vector<Launch> all = {Launch::host, Launch::graph_step, Launch::graph};
+  if (variant == Variant::optimized) all.push_back(Launch::persistent);
+  return all;
+}
+
 inline Problem random_problem(Unit unit, int n) {
   return {.unit = unit, .n = n, .dt = 1. / (3 * n), .start = initial_state({n}, Start::random)};
 }

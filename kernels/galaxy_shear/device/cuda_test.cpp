@@ -9,6 +9,7 @@
 #include "galaxy_shear/testing/kernels_on_cpu.hpp"
 #include "galaxy_shear/testing/scenes.hpp"
 #include "galaxy_shear/testing/walks.hpp"
+#include "testing/expect_beginning_again.hpp"
 
 namespace holdfast::galaxy_shear {
 namespace {
@@ -64,14 +65,8 @@ TEST(EmulatedGalaxyShear, StepsThatAreChainedBeginAgainWhereTheyBegan) {
       {.fft = 16, .image = 7, .batch = 3, .psf = Psf::moffat, .precision = Precision::f32});
   for (const int split : {0, 2}) {
     problem.split = split;
-    const auto computation = make(*backend, Variant::optimized, problem);
-    computation->step();
-    const auto first = computation->result();
-    computation->step();
-    EXPECT_NE(computation->result(), first) << split;
-    computation->start_again(0);
-    computation->step();
-    EXPECT_EQ(computation->result(), first) << split;
+    SCOPED_TRACE(split);
+    expect_beginning_again(*make(*backend, Variant::optimized, problem));
   }
 }
 

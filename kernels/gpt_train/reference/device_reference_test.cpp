@@ -9,8 +9,6 @@
 namespace holdfast::gpt_train {
 namespace {
 
-constexpr Optimizer optimizers[] = {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale};
-
 // Few numbers, since a thread has two of them and is a fiber here. Keys are narrower than queries;
 // matrices are wide, tall and square.
 constexpr Shape narrow = {120, 64, 1, 1, 2, 32, 88, 2, 40, 15};

@@ -8,24 +8,13 @@
 
 #include "base/time.hpp"
 #include "gpt_train/device/places.hpp"
-#include "gpt_train/gpt_train.hpp"
+#include "gpt_train/testing/support.hpp"
 #include "runtime/backend/recording.hpp"
 #include "testing/dry_run.hpp"
 #include "testing/error_of.hpp"
 
 namespace holdfast::gpt_train {
 namespace {
-
-constexpr Optimizer optimizers[] = {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale};
-
-Options of(Model model, Optimizer optimizer = Optimizer::adamw, bool documents = false,
-           Launch launch = Launch::host) {
-  return {.shape = shape_of(model),
-          .documents = documents,
-          .optimizer = optimizer,
-          .precision = Precision::bf16,
-          .launch = launch};
-}
 
 DryRun dry(Unit unit, const Options& options) {
   return DryRun(90,
@@ -41,7 +30,7 @@ Options warming(Options options) {
 // A batch of 12 n + 64 bytes arrives and a loss of 16 leaves, neither of which is waited for.
 TEST(DryGpt, TenStepsWithRatesAndBatchesOfTheirOwnWaitForNothing) {
   for (const Optimizer optimizer : optimizers) {
-    const Options options = warming(of(Model::tiny, optimizer, true, Launch::graph));
+    const Options options = warming(on_device(Model::tiny, optimizer, true, Launch::graph));
     DryRun run = dry(Unit::train_step, options);
     EXPECT_EQ(run.setup.programs, 3);
     const Counts first = run.step();
@@ -56,8 +45,9 @@ TEST(DryGpt, TenStepsWithRatesAndBatchesOfTheirOwnWaitForNothing) {
 TEST(DryGpt, TenStepsWithRatesAndBatchesOfTheirOwnAreOneCapture) {
   const auto backend = open_backend("cuda-dry:sm_90");
   Recording recording(*backend);
-  const auto training = make(Unit::train_step, *backend, Variant::optimized,
-                             warming(of(Model::tiny, Optimizer::multiscale, true, Launch::graph)));
+  const auto training =
+      make(Unit::train_step, *backend, Variant::optimized,
+           warming(on_device(Model::tiny, Optimizer::multiscale, true, Launch::graph)));
   for (int k = 0; k < 10; ++k) training->step();
   recording.stop();
   std::map<Activity::Kind, int> verbs;
@@ -70,7 +60,7 @@ TEST(DryGpt, TenStepsWithRatesAndBatchesOfTheirOwnAreOneCapture) {
 // replay too.
 TEST(DryGpt, AGraphShowsTheScopesOfItsStep) {
   for (const Launch launch : {Launch::host, Launch::graph}) {
-    DryRun run = dry(Unit::train_step, of(Model::tiny, Optimizer::muon, true, launch));
+    DryRun run = dry(Unit::train_step, on_device(Model::tiny, Optimizer::muon, true, launch));
     Recording recording(*run.backend);
     run.computation->step();
     recording.stop();
@@ -95,7 +85,7 @@ TEST(DryGpt, AGraphShowsTheScopesOfItsStep) {
 TEST(DryGpt, LaunchesStayWithinTheirBound) {
   for (const Model model : {Model::tiny, Model::llama3_150m, Model::gpt2_124m})
     for (const Optimizer optimizer : optimizers) {
-      const Options options = of(model, optimizer);
+      const Options options = on_device(model, optimizer);
       const Shape& s = options.shape;
       const std::int64_t chunks = (s.tokens() + 2047) / 2048;
       const std::int64_t groups =
@@ -116,7 +106,7 @@ TEST(DryGpt, OnlyAnotherHeadWidthIsAnotherProgram) {
     make(Unit::train_step, *backend, Variant::optimized, options)->step();
     return backend->ledger.counts.programs;
   };
-  Options options = of(Model::tiny);
+  Options options = on_device(Model::tiny);
   EXPECT_EQ(programs_after(options), 3);
   options.shape.columns = 200;
   options.shape.batch = 5;
@@ -129,7 +119,7 @@ TEST(DryGpt, OnlyAnotherHeadWidthIsAnotherProgram) {
 }
 
 TEST(DryGpt, KernelsHoldTheirNumbersInRegisters) {
-  const DryRun run = dry(Unit::train_step, of(Model::gpt2_124m, Optimizer::muon));
+  const DryRun run = dry(Unit::train_step, on_device(Model::gpt2_124m, Optimizer::muon));
   for (const auto& program : run.backend->compiler->programs())
     for (const Function& function : program->functions) {
       const bool attends = program->source_name.find("attention") != std::string::npos;
@@ -142,7 +132,7 @@ TEST(DryGpt, KernelsHoldTheirNumbersInRegisters) {
 TEST(DryGpt, MovesNothingThatItDoesNotCompute) {
   const auto moved = [](Variant variant, Unit unit) {
     const DryRun run(90, [=](Backend& backend) {
-      return make(unit, backend, variant, of(Model::tiny, Optimizer::muon));
+      return make(unit, backend, variant, on_device(Model::tiny, Optimizer::muon));
     });
     std::int64_t copies = run.backend->ledger.counts.copies;
     for (const auto& program : run.backend->compiler->programs())
@@ -167,7 +157,7 @@ TEST(DryGpt, MovesNothingThatItDoesNotCompute) {
 
 // Parameters, moments and gradients are generated on the device; the host holds none of them.
 TEST(DryGpt, AModelOfSixGigabytesTakesAHostLessThanTwoSeconds) {
-  const Options options = of(Model::gpt2_124m, Optimizer::muon, true, Launch::graph);
+  const Options options = on_device(Model::gpt2_124m, Optimizer::muon, true, Launch::graph);
   const auto seconds = [&] {
     const double begun = thread_cpu_seconds();
     DryRun run = dry(Unit::train_step, options);
@@ -181,9 +171,9 @@ TEST(DryGpt, AModelOfSixGigabytesTakesAHostLessThanTwoSeconds) {
 
 // At most 2048 rows of logits are held at once.
 TEST(DryGpt, HoldsTwoThousandRowsOfLogitsAndNoSquareOfColumns) {
-  const DryRun run = dry(Unit::train_step, of(Model::llama3_150m));
+  const DryRun run = dry(Unit::train_step, on_device(Model::llama3_150m));
   EXPECT_EQ(run.backend->ledger.peak_by_site().find("logits")->second, 2 * 2048 * 50432);
-  Options once = of(Model::tiny), twice = once;
+  Options once = on_device(Model::tiny), twice = once;
   twice.shape.columns *= 2;
   const auto peak = [](const Options& options) {
     return double(dry(Unit::attention_backward, options).backend->ledger.peak_bytes -
@@ -219,7 +209,7 @@ double published_peak(const Options& o) {
 TEST(DryGpt, PeakIsTheFormula) {
   for (const Model model : {Model::tiny, Model::small, Model::llama3_150m, Model::gpt2_124m})
     for (const Optimizer optimizer : optimizers) {
-      const Options options = of(model, optimizer);
+      const Options options = on_device(model, optimizer);
       const double peak = double(dry(Unit::train_step, options).backend->ledger.peak_bytes);
       const double formula =
           double(formula_peak_bytes(Variant::optimized, Unit::train_step, options));
@@ -231,7 +221,7 @@ TEST(DryGpt, PeakIsTheFormula) {
   for (const Unit unit :
        {Unit::forward, Unit::forward_backward, Unit::layer_forward, Unit::layer_backward,
         Unit::attention_forward, Unit::attention_backward, Unit::lm_head, Unit::update}) {
-    const Options options = of(Model::small);
+    const Options options = on_device(Model::small);
     EXPECT_NEAR(double(dry(unit, options).backend->ledger.peak_bytes) /
                     double(formula_peak_bytes(Variant::optimized, unit, options)),
                 1, 0.002)
@@ -243,7 +233,7 @@ TEST(DryGpt, WhatDoesNotFitIsRefusedWithTheFormulasParts) {
   const auto backend = open_backend("cuda-dry:sm_90");
   constexpr std::int64_t free = 4'000'000'000;
   backend->ledger.limit_to(free);
-  const Options options = of(Model::llama3_150m);
+  const Options options = on_device(Model::llama3_150m);
   const Shape& s = options.shape;
   const std::int64_t moments = 4 * (4 * std::int64_t{s.vocabulary} * s.width +
                                     (2 * s.layers + 1) * s.width + 2 * matrix_count(s));
@@ -277,14 +267,15 @@ TEST(DryGpt, WhatADeviceDoesNotTakeIsRefused) {
       {[](Options& o) { o.shape.vocabulary = 61; },
        "vocabulary = 61: a device reads eight numbers at a time, so it must be a multiple of 8"}};
   for (const auto& [spoil, sentence] : all) {
-    Options options = of(Model::tiny);
+    Options options = on_device(Model::tiny);
     spoil(options);
     EXPECT_EQ(refusal_of([&] { (void)dry(Unit::train_step, options); }), sentence);
   }
   const auto host = open_backend("host");
-  EXPECT_EQ(
-      refusal_of([&] { (void)make(Unit::forward, *host, Variant::optimized, of(Model::tiny)); }),
-      "dtype bf16 is a device's; a host takes f32 or f64");
+  EXPECT_EQ(refusal_of([&] {
+              (void)make(Unit::forward, *host, Variant::optimized, on_device(Model::tiny));
+            }),
+            "dtype bf16 is a device's; a host takes f32 or f64");
 }
 
 }  // namespace

@@ -9,23 +9,13 @@
 #include "gpt_train/testing/kernels_on_cpu.hpp"
 #include "gpt_train/testing/support.hpp"
 #include "testing/error_of.hpp"
+#include "testing/expect_beginning_again.hpp"
 
 namespace holdfast::gpt_train {
 namespace {
 
-constexpr Optimizer optimizers[] = {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale};
-
 // Few numbers, so that many steps take seconds.
 constexpr Shape narrow = {120, 64, 1, 1, 2, 32, 88, 2, 24, 15};
-
-Options of(Model model, Optimizer optimizer = Optimizer::adamw, bool documents = false,
-           Launch launch = Launch::host) {
-  return {.shape = shape_of(model),
-          .documents = documents,
-          .optimizer = optimizer,
-          .precision = Precision::bf16,
-          .launch = launch};
-}
 
 std::vector<double> found(Backend& backend, Unit unit, const Options& options, int steps = 1) {
   const auto computation = make(unit, backend, Variant::optimized, options);
@@ -36,7 +26,7 @@ std::vector<double> found(Backend& backend, Unit unit, const Options& options, i
 // The oracle's answer for a pass with documents.
 const std::vector<double>& tiny_pass() {
   static const std::vector<double> answer =
-      oracle::answer(Unit::forward_backward, of(Model::tiny, Optimizer::adamw, true), 1);
+      oracle::answer(Unit::forward_backward, on_device(Model::tiny, Optimizer::adamw, true), 1);
   return answer;
 }
 
@@ -54,7 +44,7 @@ TEST(GptDevice, AgreesWithTheOracleInEveryUnit) {
                                    {Unit::attention_forward, 1.2e-2},
                                    {Unit::attention_backward, 1.6e-2},
                                    {Unit::lm_head, 8e-3}}) {
-    const Options options = of(Model::tiny, Optimizer::adamw, true);
+    const Options options = on_device(Model::tiny, Optimizer::adamw, true);
     const std::vector<double> expected =
         unit == Unit::forward_backward ? tiny_pass() : oracle::answer(unit, options, 1);
     // HoldsNoResultThatNoStepHasWritten tests the second step of the others.
@@ -73,7 +63,7 @@ TEST(GptDevice, AgreesWithTheOracleInEveryUnit) {
 TEST(GptDevice, UpdatesAsTheOracleDoes) {
   const auto backend = emulated();
   for (const Optimizer optimizer : optimizers) {
-    Options options = of(Model::tiny, optimizer);
+    Options options = on_device(Model::tiny, optimizer);
     options.shape = narrow;
     options.shape.layers = 2;
     const std::vector<double> expected = oracle::answer(Unit::update, options, 2),
@@ -88,7 +78,7 @@ TEST(GptDevice, UpdatesAsTheOracleDoes) {
 
 // One of 128 signs that flips is a sixth of a norm's movement; twice that is allowed here.
 TEST(GptDevice, MovesAsTheOracleDoesInATraining) {
-  const Options options = of(Model::tiny);
+  const Options options = on_device(Model::tiny);
   EXPECT_LT(oracle::distance_of_movement(options, found(*emulated(), Unit::train_step, options),
                                          oracle::answer(Unit::train_step, options, 1)),
             0.36);
@@ -96,7 +86,7 @@ TEST(GptDevice, MovesAsTheOracleDoesInATraining) {
 
 // A padded end of a row, and row lengths that are not multiples of a tile, a warp's rows, or 32.
 TEST(GptDevice, TakesRowsOfAnyLength) {
-  Options options = of(Model::tiny, Optimizer::adamw, true);
+  Options options = on_device(Model::tiny, Optimizer::adamw, true);
   options.shape.columns = 75;
   options.shape.batch = 3;
   options.pad_tail = 9;
@@ -109,7 +99,7 @@ TEST(GptDevice, TakesRowsOfAnyLength) {
 
 // More numbers than a warp or a block reads at once on the way back.
 TEST(GptDevice, TakesWideRows) {
-  Options options = of(Model::tiny);
+  Options options = on_device(Model::tiny);
   options.shape = {64, 520, 1, 1, 1, 32, 24, 1, 12, 5};
   const auto backend = emulated();
   EXPECT_LT(
@@ -122,7 +112,7 @@ TEST(GptDevice, TakesWideRows) {
 }
 
 void expect_classified(const Shape& shape) {
-  Options options = of(Model::tiny);
+  Options options = on_device(Model::tiny);
   options.shape = shape;
   const std::vector<double> expected = oracle::answer(Unit::lm_head, options, 1),
                             ours = found(*emulated(), Unit::lm_head, options);
@@ -143,7 +133,7 @@ TEST(NightlyGptDevice, ClassifiesMoreRowsThanAreHeldAtOnce) {
 // All gradients of a fresh model except the head's are zero, and so are the orthogonalised
 // matrices.
 TEST(GptDevice, MovesByDecayAloneWhereThereIsNoGradient) {
-  Options options = of(Model::tiny, Optimizer::multiscale);
+  Options options = on_device(Model::tiny, Optimizer::multiscale);
   options.shape = narrow;
   options.start = Start::upstream;
   EXPECT_LT(distance(Unit::train_step, options, found(*emulated(), Unit::train_step, options),
@@ -154,7 +144,7 @@ TEST(GptDevice, MovesByDecayAloneWhereThereIsNoGradient) {
 // Steps, mean, deviation, objective, norm of all gradients. Returns the result of the last step.
 std::vector<double> expect_published(const golden::TinyUpdates& known, int steps) {
   const auto backend = emulated();
-  const Options options = of(Model::tiny, known.optimizer, known.documents, Launch::graph);
+  const Options options = on_device(Model::tiny, known.optimizer, known.documents, Launch::graph);
   const auto computation = make(Unit::train_step, *backend, Variant::optimized, options);
   std::vector<double> told;
   for (int step = 0; step < steps; ++step) {
@@ -191,7 +181,7 @@ TEST(GptDevice, AGraphGivesTheBitsOfLaunchesAndOfASecondRun) {
   using emulation::CopyLane, emulation::Order;
   for (const Optimizer optimizer : optimizers) {
     const auto after = [&](Launch launch, const Emulation& how, double warm_tokens = 720) {
-      Options options = of(Model::tiny, optimizer, true, launch);
+      Options options = on_device(Model::tiny, optimizer, true, launch);
       options.shape = narrow;
       options.warm_tokens = warm_tokens;  // of fifteen steps
       return found(*emulated(how), Unit::train_step, options, 5);
@@ -207,7 +197,7 @@ TEST(GptDevice, AGraphGivesTheBitsOfLaunchesAndOfASecondRun) {
 
 // The error of storage in bf16: no tensor's gradient points elsewhere.
 TEST(GptDevice, GradientsPointWhereThoseOfTheOracleDo) {
-  const Options options = of(Model::tiny, Optimizer::adamw, true);
+  const Options options = on_device(Model::tiny, Optimizer::adamw, true);
   const std::vector<double>& expected = tiny_pass();
   const std::vector<double> ours = found(*emulated(), Unit::forward_backward, options);
   std::size_t at = 0;
@@ -225,7 +215,7 @@ TEST(GptDevice, GradientsPointWhereThoseOfTheOracleDo) {
 // If the worker wrote a slot during its copy, late copies would show it.
 TEST(GptDevice, FetchingAheadGivesTheBitsOfFetchingInEachStep) {
   const auto after = [](Fetching fetching, emulation::CopyLane copies) {
-    Options options = of(Model::tiny, Optimizer::adamw, true, Launch::graph);
+    Options options = on_device(Model::tiny, Optimizer::adamw, true, Launch::graph);
     options.shape = narrow;
     options.fetching = fetching;
     return found(*emulated({.copies = copies}), Unit::train_step, options, 5);
@@ -238,27 +228,20 @@ TEST(GptDevice, FetchingAheadGivesTheBitsOfFetchingInEachStep) {
 
 TEST(GptDevice, BeginsAgainWhereItBegan) {
   const auto backend = emulated();
-  Options options = of(Model::tiny, Optimizer::multiscale, true, Launch::graph);
+  Options options = on_device(Model::tiny, Optimizer::multiscale, true, Launch::graph);
   options.shape = narrow;
-  const auto computation = make(Unit::train_step, *backend, Variant::optimized, options);
-  computation->step();
-  const std::vector<double> first = computation->result();
-  computation->step();
-  EXPECT_NE(computation->result(), first);
-  computation->start_again(0);
-  computation->step();
-  EXPECT_EQ(computation->result(), first);
+  expect_beginning_again(*make(Unit::train_step, *backend, Variant::optimized, options));
 }
 
 TEST(GptDevice, MakesEachPassAnew) {
-  Options options = of(Model::tiny, Optimizer::muon, true, Launch::graph);
+  Options options = on_device(Model::tiny, Optimizer::muon, true, Launch::graph);
   options.shape = narrow;
   options.shape.layers = 2;
   expect_pass_made_anew(*emulated(), Variant::optimized, Unit::train_step, options);
 }
 
 TEST(GptDevice, HoldsNoResultThatNoStepHasWritten) {
-  Options options = of(Model::tiny, Optimizer::adamw, true);
+  Options options = on_device(Model::tiny, Optimizer::adamw, true);
   options.shape = narrow;
   expect_written_by_each_step(*emulated(), Variant::optimized, options);
 }
@@ -266,7 +249,7 @@ TEST(GptDevice, HoldsNoResultThatNoStepHasWritten) {
 // The loss of step 1 is checked when its slot is needed again, two steps later; if a training ends
 // before that, when its result is read.
 TEST(GptDevice, ALossThatIsNoNumberStopsTheTrainingWithItsStep) {
-  Options options = of(Model::tiny);
+  Options options = on_device(Model::tiny);
   options.shape = narrow;
   options.learning_rate = 1e30;
   using emulation::CopyLane;
@@ -287,7 +270,7 @@ TEST(GptDevice, WhatOtherProcessesLeaveNoRoomForIsRefusedBeforeAnythingIsHeld) {
   constexpr std::int64_t all = 1'000'000'000, free = 1'000'000;
   const auto backend = emulated({.memory_bytes = all, .foreign_bytes = all - free});
   EXPECT_TRUE(
-      refusal_of([&] { (void)found(*backend, Unit::train_step, of(Model::tiny)); },
+      refusal_of([&] { (void)found(*backend, Unit::train_step, on_device(Model::tiny)); },
                  Fault::out_of_memory)
           .ends_with(text("), and ", free, " are free; choose a smaller batch, seq or model")));
   EXPECT_EQ(backend->ledger.peak_bytes, 0);

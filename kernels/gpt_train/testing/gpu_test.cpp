@@ -17,16 +17,10 @@ namespace {
 // The limits for storage in bf16, as in suites/gpt_train/README.md.
 constexpr double of_a_loss = 2e-3, of_a_tensor = 4e-2, of_a_row = 0.1, of_an_update = 0.1,
                  of_a_training = 0.75;
-constexpr Optimizer optimizers[] = {Optimizer::adamw, Optimizer::muon, Optimizer::multiscale};
 constexpr Variant variants[] = {Variant::reference, Variant::optimized};
 
-Options of(Model model, Optimizer optimizer = Optimizer::adamw, bool documents = false,
-           Launch launch = Launch::graph) {
-  return {.shape = shape_of(model),
-          .documents = documents,
-          .optimizer = optimizer,
-          .precision = Precision::bf16,
-          .launch = launch};
+Options of(Model model, Optimizer optimizer = Optimizer::adamw, bool documents = false) {
+  return on_device(model, optimizer, documents, Launch::graph);
 }
 
 struct GptOnAGpu : testing::Test {
@@ -135,7 +129,7 @@ TEST_F(GptOnAGpu, BothVariantsStayTogetherForTwentySteps) {
 }
 
 TEST_F(GptOnAGpu, AGraphGivesTheBitsOfLaunchesOfASecondRunAndOfFetchingAhead) {
-  Options options = of(Model::small, Optimizer::muon, true, Launch::host);
+  Options options = on_device(Model::small, Optimizer::muon, true);
   const std::vector<double> launched = found(Unit::train_step, Variant::optimized, options, 12);
   options.launch = Launch::graph;
   for (const bool ahead : {false, true, true}) {

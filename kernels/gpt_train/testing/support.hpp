@@ -15,6 +15,19 @@
 
 namespace holdfast::gpt_train {
 
+inline constexpr Optimizer optimizers[] = {Optimizer::adamw, Optimizer::muon,
+                                           Optimizer::multiscale};
+
+// As a device trains.
+inline Options on_device(Model model, Optimizer optimizer = Optimizer::adamw,
+                         bool documents = false, Launch launch = Launch::host) {
+  return {.shape = shape_of(model),
+          .documents = documents,
+          .optimizer = optimizer,
+          .precision = Precision::bf16,
+          .launch = launch};
+}
+
 inline std::vector<double> after(Variant variant, Unit unit, const Options& options,
                                  int steps = 1) {
   const auto backend = open_backend("host");

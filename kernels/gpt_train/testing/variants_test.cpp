@@ -8,6 +8,7 @@
 #include "gpt_train/data/golden.hpp"
 #include "gpt_train/testing/support.hpp"
 #include "testing/error_of.hpp"
+#include "testing/expect_beginning_again.hpp"
 
 namespace holdfast::gpt_train {
 namespace {
@@ -155,16 +156,8 @@ TEST(GptVariants, RepeatThemselvesToTheBit) {
 TEST(GptVariants, BeginAgainWhereTheyBegan) {
   const Options options = {.documents = true, .optimizer = Optimizer::muon};
   const auto backend = open_backend("host");
-  for (const Variant variant : variants) {
-    const auto computation = make(Unit::train_step, *backend, variant, options);
-    computation->step();
-    const std::vector<double> first = computation->result();
-    computation->step();
-    EXPECT_NE(computation->result(), first);
-    computation->start_again(0);
-    computation->step();
-    EXPECT_EQ(computation->result(), first);
-  }
+  for (const Variant variant : variants)
+    expect_beginning_again(*make(Unit::train_step, *backend, variant, options));
 }
 
 TEST(GptVariants, HoldNoResultThatNoStepHasWritten) {

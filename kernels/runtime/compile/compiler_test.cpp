@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/architectures.hpp"
+#include "base/names.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "runtime/backend/backend.hpp"

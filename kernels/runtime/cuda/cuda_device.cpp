@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-#include "base/architectures.hpp"
+#include "base/names.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/base/handle.hpp"
 #include "runtime/cuda/cuda_check.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/architectures.hpp"
+#include "base/names.hpp"
 #include "runtime/base/error.hpp"
 
 namespace holdfast {
@@ -67,7 +67,7 @@ constexpr Architecture table[] = {
 };
 
 static_assert(std::ranges::equal(table, architectures, {}, &Architecture::sm),
-              "each of base/architectures.hpp has a row, in its order");
+              "each of base/names.hpp has a row, in its order");
 
 template <class Integer>
 constexpr Integer round_up(Integer value, Integer unit) {

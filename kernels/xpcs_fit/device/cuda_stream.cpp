@@ -19,8 +19,7 @@ namespace holdfast::xpcs_fit {
 namespace {
 
 int batch_rows(const Problem& problem, const StreamOptions& options) {
-  const Size& size = problem.input->size;
-  return rows_of_batch(size.angles, size.frames, options.batch);
+  return rows_of_batch(problem.input->size, options.batch);
 }
 std::int64_t batch_pairs(const Problem& problem, const StreamOptions& options) {
   return std::int64_t{batch_rows(problem, options)} * problem.input->size.frames;

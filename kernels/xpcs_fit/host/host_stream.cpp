@@ -83,7 +83,7 @@ class RowBatches final : public Batches {
   RowBatches(Backend& backend, const Problem& problem, const StreamOptions& options)
       : problem_(problem),
         size_(problem.input->size),
-        rows_(rows_of_batch(size_.angles, size_.frames, options.batch)),
+        rows_(rows_of_batch(size_, options.batch)),
         resident_(options.source == DataSource::resident),
         pass_(backend, problem, std::min(rows_, most_blocks),
               host_threads(problem.options, rows_ * row_points())),

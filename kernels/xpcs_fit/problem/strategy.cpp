@@ -65,9 +65,9 @@ int host_threads(const Options& options, std::int64_t points) {
   return flops < flops_worth_sharing ? 1 : host_limits().threads;
 }
 
-int rows_of_batch(int angles, int frames, std::int64_t points) {
-  const std::int64_t row = std::int64_t{angles} * frames;
-  return static_cast<int>(std::clamp<std::int64_t>(points / row, 1, frames));
+int rows_of_batch(const Size& size, std::int64_t points) {
+  const std::int64_t row = std::int64_t{size.angles} * size.frames;
+  return static_cast<int>(std::clamp<std::int64_t>(points / row, 1, size.frames));
 }
 
 }  // namespace holdfast::xpcs_fit

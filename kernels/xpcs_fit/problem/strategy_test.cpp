@@ -56,10 +56,10 @@ TEST(XpcsStrategy, SizesPlainBatchesAsPublished) {
 }
 
 TEST(XpcsStrategy, BatchesOfRowsHaveOneAtLeastAndAllAtMost) {
-  EXPECT_EQ(rows_of_batch(23, 1001), 182);
-  EXPECT_EQ(rows_of_batch(4, 48), 48);
-  EXPECT_EQ(rows_of_batch(4, 48, 100), 1);
-  EXPECT_EQ(rows_of_batch(4, 48, 1000), 5);
+  EXPECT_EQ(rows_of_batch({23, 1001}), 182);
+  EXPECT_EQ(rows_of_batch({4, 48}), 48);
+  EXPECT_EQ(rows_of_batch({4, 48}, 100), 1);
+  EXPECT_EQ(rows_of_batch({4, 48}, 1000), 5);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "runtime/backend/spoil.hpp"
 #include "testing/differences.hpp"
 #include "testing/dry_run.hpp"
+#include "testing/expect_no_spills.hpp"
 #include "xpcs_fit/device/kernels.hpp"
 #include "xpcs_fit/device/spectrum_kernels.hpp"
 #include "xpcs_fit/oracle/distance.hpp"
@@ -377,11 +378,7 @@ TEST(XpcsDevice, FitsItsRegisters) {
       return make(Unit::normal_equations, backend, Variant::optimized, one);
     });
     EXPECT_EQ(run.backend->ledger.counts.programs, 2);
-    for (const auto& program : run.backend->compiler->programs())
-      for (const Function& function : program->functions) {
-        EXPECT_LE(function.registers, 240) << function.expression;
-        EXPECT_EQ(function.spill_bytes, 0) << function.expression;
-      }
+    expect_no_spills(*run.backend->compiler, 240);
   }
 }
 

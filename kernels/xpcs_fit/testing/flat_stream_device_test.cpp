@@ -9,6 +9,7 @@
 #include <string>
 
 #include "testing/dry_run.hpp"
+#include "testing/expect_no_spills.hpp"
 #include "xpcs_fit/oracle/oracle.hpp"
 #include "xpcs_fit/problem/fit.hpp"
 #include "xpcs_fit/streams.hpp"
@@ -143,11 +144,7 @@ TEST(XpcsFlatStream, HoldsThreeSlotsAndBringsEachPointOnceAPass) {
     // Points and their sums; integrals when parameters change.
     EXPECT_GE(step.launches, 8 * 2 * batches + 1);
     EXPECT_LE(step.launches, 8 * (2 * batches + 1));
-    for (const auto& program : run.backend->compiler->programs())
-      for (const Function& function : program->functions) {
-        EXPECT_LE(function.registers, 240) << function.expression;
-        EXPECT_EQ(function.spill_bytes, 0) << function.expression;
-      }
+    expect_no_spills(*run.backend->compiler, 240);
   }
 }
 

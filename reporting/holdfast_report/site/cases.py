@@ -15,7 +15,7 @@ from holdfast_report.site.levels import better_of
 from holdfast_report.site.pages import HEADLINES, Renderer, Site
 from holdfast_report.site.views import moved, surroundings
 from holdfast_report.trends import Band, band_of
-from holdfast_report.units import change_of, readable
+from holdfast_report.units import STEPS, change_of, readable
 
 FIGURES = 6
 FEWEST = 2  # unchanged series are rows, but a page needs some figures
@@ -108,6 +108,7 @@ def data_of(site: Site, drawn: list[Column]) -> Any:
     ]
     return {
         "commits": commits, "figures": figures, "link": site.link, "processors": list(processors),
+        "steps": STEPS,
     }
 
 

@@ -12,7 +12,7 @@ from holdfast_report.site.archive import Archive, Column, Commit
 from holdfast_report.site.cases import embedded, value_of
 from holdfast_report.site.levels import better_of
 from holdfast_report.site.pages import Renderer, Site
-from holdfast_report.units import short_hash
+from holdfast_report.units import STEPS, short_hash
 
 CHUNK = 50  # commits
 
@@ -109,6 +109,7 @@ def comparison(site: Site, renderer: Renderer) -> dict[str, str]:
         "chunk": CHUNK,
         "environments": environments(archive),
         "holds": holds,
+        "steps": STEPS,
         "versions": {name: hashed(text) for name, text in files.items()},
     }
     page = renderer.page("compare.html", "compare.html", ("site/compare.js",), data=embedded(data))

@@ -79,6 +79,22 @@ void check_alone(const SuiteOptions& options) {
                    " and has no use for ", other, "; leave it out"));
 }
 
+// Of options as a whole, whatever their order.
+void check_all(const SuiteOptions& options) {
+  if (!options.list.empty() && options.list != "json" && options.list != "people")
+    throw Error(Fault::bad_input,
+                text("--list=", options.list, ": the formats are json and people"));
+  if (const std::string problem = IdFilter(options.filter).problem(); !problem.empty())
+    throw Error(Fault::bad_input,
+                text("--filter=", options.filter, ": not a regular expression: ", problem));
+  check_together(options.profiling, options.device, options.out);
+  check_alone(options);
+  if (options.profiling.profiles() && !options.benchmark_flags.empty())
+    throw Error(Fault::bad_input, text(options.benchmark_flags.front(),
+                                       ": Google Benchmark has no part in a run that is profiled; "
+                                       "leave it out"));
+}
+
 Error unknown_option(std::string_view name, const std::vector<OptionRow>& rows) {
   const OptionRow* nearest = nullptr;
   for (const OptionRow& row : rows)
@@ -103,6 +119,24 @@ const OptionRow& row_of(std::string_view argument, const std::vector<OptionRow>&
   if (!given.emplace(name).second)
     throw Error(Fault::bad_input, text("--", name, " is given twice; give it once"));
   return *row;
+}
+
+// The value behind '=' or in the next argument, which `i` then counts.
+std::string value_of(const OptionRow& row, const std::vector<std::string>& arguments,
+                     std::size_t& i) {
+  std::string value;
+  if (const auto equals = arguments[i].find('='); equals != std::string::npos)
+    value = arguments[i].substr(equals + 1);
+  else if (row.name == "list")
+    value = "people";
+  else if (row.value.empty())
+    value = "on";  // a switch
+  else if (i + 1 < arguments.size() && !arguments[i + 1].starts_with("--"))
+    value = arguments[++i];
+  if (value.empty())
+    throw Error(Fault::bad_input,
+                text("--", row.name, " needs a value: --", row.name, "=", row.value));
+  return value;
 }
 
 // Options that would be ignored are refused.
@@ -138,6 +172,7 @@ SuiteOptions parse_options(const std::vector<std::string>& arguments,
   const std::map<std::string_view, std::string*> strings = {{"device", &options.device},
                                                             {"tier", &options.tier},
                                                             {"filter", &options.filter},
+                                                            {"list", &options.list},
                                                             {"out", &options.out}};
   const std::map<std::string_view, bool*> switches = {
       {"help", &options.help},
@@ -158,41 +193,16 @@ SuiteOptions parse_options(const std::vector<std::string>& arguments,
       *known->second = true;
       continue;
     }
-    std::optional<std::string> value;
-    const auto equals = argument.find('=');
-    if (equals != argument.npos)
-      value = argument.substr(equals + 1);
-    else if (name == "list")
-      value = "people";
-    else if (row.value.empty())
-      value = "on";  // a switch
-    else if (i + 1 < arguments.size() && !arguments[i + 1].starts_with("--"))
-      value = arguments[++i];
-    if (!value || value->empty())
-      throw Error(Fault::bad_input, text("--", name, " needs a value: --", name, "=", row.value));
-
+    const std::string value = value_of(row, arguments, i);
     if (const auto known = strings.find(name); known != strings.end())
-      *known->second = *value;
-    else if (name == "list")
-      options.list = *value;
-    else if (!take_profile_option(name, *value, options.profiling))
-      options.custom[std::string(name)] = *value;
+      *known->second = value;
+    else if (!take_profile_option(name, value, options.profiling))
+      options.custom[std::string(name)] = value;
   }
   refuse_idle(rows, given);
-  if (!options.list.empty() && options.list != "json" && options.list != "people")
-    throw Error(Fault::bad_input,
-                text("--list=", options.list, ": the formats are json and people"));
   if (!options.list.empty() && !given.contains("device")) options.device.clear();
   if (!options.list.empty() && !given.contains("tier")) options.tier = "full";
-  if (const std::string problem = IdFilter(options.filter).problem(); !problem.empty())
-    throw Error(Fault::bad_input,
-                text("--filter=", options.filter, ": not a regular expression: ", problem));
-  check_together(options.profiling, options.device, options.out);
-  check_alone(options);
-  if (options.profiling.profiles() && !options.benchmark_flags.empty())
-    throw Error(Fault::bad_input, text(options.benchmark_flags.front(),
-                                       ": Google Benchmark has no part in a run that is profiled; "
-                                       "leave it out"));
+  check_all(options);
   return options;
 }
 

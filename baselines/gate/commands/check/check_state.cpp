@@ -77,6 +77,7 @@ bool is_same_but_for_case(const std::string& a, const std::string& b) {
 
 CheckState::CheckState(const CheckRequest& request, const Root& root)
     : request_(request),
+      root_(root),
       own_(Policy::read(policy_folder(request), today_of(request))),
       aliases_(Aliases::read(request.baselines)),
       policy_(own_) {
@@ -87,7 +88,7 @@ CheckState::CheckState(const CheckRequest& request, const Root& root)
     base_ =
         read_merge_base({request.baselines, policy_folder(request)},
                         merge_base(request.baselines, *request.baseline_ref), today_of(request));
-  read_copies(root);
+  read_copies();
   look_for_lost_files(tracked_files(request.baselines));
   if (!base_) return;
   Baselines present = copies_;
@@ -103,14 +104,10 @@ CheckState::CheckState(const CheckRequest& request, const Root& root)
 }
 
 // Reads all copies at once, so that the store cannot change in between.
-void CheckState::read_copies(const Root& root) {
-  for (const MeasuredPart& part : root.parts) {
-    if (part.no_device()) continue;
-    const Environment& env = part.results.env;
-    tools_[baseline_file(env.device_class, part.results.suite)] = fingerprint(env);
-    devices_[env.device_class] = env.device_name;
-    unanswered_[baseline_file(env.device_class, part.results.suite)] = no_answer(part.results);
-  }
+void CheckState::read_copies() {
+  for (const MeasuredPart& part : root_.parts)
+    if (const Environment& env = part.results.env; !part.no_device())
+      tools_[baseline_file(env.device_class, part.results.suite)] = fingerprint(env);
   std::set<std::string> places;
   for (const auto& [place, tools] : tools_) places.insert(place);
   const Store store(request_.baselines, Store::Use::reading);
@@ -245,19 +242,19 @@ void CheckState::tell_unknown(Verdict& verdict) const {
 void CheckState::tell_unmeasured(Verdict& verdict) const {
   std::map<std::string, std::vector<std::string>> by_class;  // suites that nobody compiled
   for (const auto& [place, baseline] : base_->baselines) {
-    const auto part = unanswered_.find(place);
-    if ((part != unanswered_.end() && part->second.empty()) || lost_.contains(place) ||
-        says_why_gone(baseline))
-      continue;
+    if (lost_.contains(place) || says_why_gone(baseline)) continue;
     const std::string suite = fs::path(place).stem();
     const std::string on = fs::path(place).parent_path().filename();
-    const auto device = devices_.find(on);
-    if (device != devices_.end())
-      miss(place,
-           text("the merge base has its baseline, and ",
-                part != unanswered_.end() ? part->second
-                                          : "of its class only other suites were measured"),
-           measure_command(request_, suite, device->second), verdict);
+    std::string device, why = "of its class only other suites were measured";
+    for (const MeasuredPart& part : root_.parts) {
+      if (part.no_device() || part.results.env.device_class != on) continue;
+      device = part.results.env.device_name;
+      if (part.results.suite == suite) why = no_answer(part.results);
+    }
+    if (why.empty()) continue;
+    if (!device.empty())
+      miss(place, "the merge base has its baseline, and " + why,
+           measure_command(request_, suite, device), verdict);
     else if (kind_of_class(on) == "cuda-dry")
       by_class[on].push_back(suite);
   }

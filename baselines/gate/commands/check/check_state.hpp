@@ -35,19 +35,18 @@ class CheckState {
 
  private:
   const CheckRequest& request_;
+  const Root& root_;
   Policy own_;
   Aliases aliases_;
   Policy policy_;
   std::optional<MergeBase> base_ = {};
   std::map<std::string, std::string> bytes_ = {};  // by place
   Baselines copies_ = {};
-  std::map<std::string, std::string> lost_ = {};        // by place: why it ought to be there
-  std::map<std::string, Fingerprint> tools_ = {};       // of the parts that are judged, by place
-  std::map<std::string, std::string> unanswered_ = {};  // of those parts: why not all of the gate
-  std::map<std::string, std::string> devices_ = {};     // of those parts, by class
+  std::map<std::string, std::string> lost_ = {};   // by place: why it ought to be there
+  std::map<std::string, Fingerprint> tools_ = {};  // of the parts that are judged, by place
   std::vector<RuleChange> changes_ = {};
 
-  void read_copies(const Root& root);
+  void read_copies();
   void look_for_lost_files(const std::vector<std::string>& places);
   bool says_why_gone(const Baseline& before) const;
   void tell_unmeasured(Verdict& verdict) const;

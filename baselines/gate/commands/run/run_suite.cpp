@@ -290,6 +290,22 @@ class ResultFiles {
   fs::path profiles_;
 };
 
+// Adds what the plan asks for beyond times: counts of instructions, and profiles of a few steps.
+void measure_untimed(const fs::path& binary, const Plan& plan, const fs::path& answers,
+                     const ResultFiles& files, Results& results, Progress& progress) {
+  if (plan.valgrind) count_suite(binary, plan, answers, results, progress);
+  if (!plan.profile) return;
+  files.keep(results);
+  profile_suite({.binary = binary,
+                 .device = plan.device,
+                 .arguments = plan.chosen(),
+                 .timeout_seconds = plan.timeout_seconds,
+                 .answers = answers,
+                 .place = files.profiles()},
+                progress);
+  add_profiled(read_profiles(files.profiles()), results);
+}
+
 SuiteTask suite_task(const fs::path& binary, const Plan& plan, const Listed& listed,
                      const UnfinishedRun& unfinished, MachineMeanwhile& meanwhile) {
   return {.binary = binary,
@@ -345,24 +361,10 @@ void run_suite(const fs::path& binary, const Plan& plan) {
     results.run.beside =
         keep_base(*base, sides, plan, results, add_machine, files.folder(), progress);
   if (base) results.run.base = plan.beside->parent_path().string();  // even if it was lost
-  const bool any = !sides.head.processes.empty();
-  if (!plan.valgrind) {
-    leave_uncounted(results, plan.uncounted);
-  } else if (any) {
-    count_suite(binary, plan, unfinished.folder() / "answers", results, progress);
-  }
+  if (!plan.valgrind) leave_uncounted(results, plan.uncounted);
+  if (!sides.head.processes.empty())
+    measure_untimed(binary, plan, unfinished.folder() / "answers", files, results, progress);
   files.keep(results);
-  if (plan.profile && any) {
-    profile_suite({.binary = binary,
-                   .device = plan.device,
-                   .arguments = plan.chosen(),
-                   .timeout_seconds = plan.timeout_seconds,
-                   .answers = unfinished.folder() / "answers",
-                   .place = files.profiles()},
-                  progress);
-    add_profiled(read_profiles(files.profiles()), results);
-    files.keep(results);
-  }
   summarise(results, files.results());
   unfinished.finish(made);
 }

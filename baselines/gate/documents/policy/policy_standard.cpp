@@ -26,86 +26,95 @@ std::string told(const Waiver& waiver) {
   return text(waiver.place, ": waived until ", waiver.until, ": ", waiver.why);
 }
 
+void take(const KindRow& kind, const std::string& variant, bool on_host, Standard& standard) {
+  standard.gate = kind.gate;
+  standard.tolerance = on_host ? kind.host_tolerance.value_or(kind.tolerance) : kind.tolerance;
+  standard.same = kind.same;
+  standard.two_sided = std::ranges::count(kind.two_sided, variant) > 0;
+  standard.drift_blocks = kind.drift_blocks;
+  for (const char* what : {"gate", "tolerance", "versions", "both ways", "drift", "patch tolerance",
+                           "on request", "impossible above", "falls"})
+    standard.said[what] = kind.said;
+}
+
+void take(const MetricRow& row, Standard& standard) {
+  standard.gate = row.gate.value_or(standard.gate);
+  standard.tolerance = row.tolerance.value_or(standard.tolerance);
+  standard.patch_tolerance = row.patch_tolerance;
+  standard.on_request = row.on_request;
+  standard.same = row.same.value_or(standard.same);
+  standard.impossible_above = row.impossible_above;
+  standard.fall_is_change = row.fall_is_change;
+  for (const char* what : {"patch tolerance", "on request", "impossible above", "falls"})
+    standard.said[what] = row.said;
+  if (row.gate) standard.said["gate"] = row.said;
+  if (row.tolerance) standard.said["tolerance"] = row.said;
+  if (row.same) standard.said["versions"] = row.said;
+}
+
+void take(const Rule& rule, Standard& standard) {
+  if (rule.tolerance) {
+    standard.tolerance = *rule.tolerance;
+    standard.own_tolerance = true;
+    standard.said["tolerance"] = {rule.place, rule.why};
+  }
+  if (rule.bound) {
+    standard.bounds.push_back(&rule);
+  } else if (rule.gate) {
+    standard.own_gate = true;
+    standard.gate = *rule.gate;  // in a rule with a bound, the gate concerns the bound alone
+    standard.said["gate"] = {rule.place, rule.why};
+  }
+  standard.sources.push_back(told(rule, standard.unit));
+  if (rule.tolerance || !rule.bound) standard.set_by = standard.sources.back();
+}
+
+// What kind and row set, in sentences.
+std::vector<std::string> told(const Standard& standard) {
+  std::vector<std::string> said = {text("kind ", standard.kind, ": gate ", name_of(standard.gate),
+                                        ", tolerance ", 100 * standard.tolerance, " %",
+                                        standard.two_sided ? ", both ways" : "")};
+  if (standard.patch_tolerance)
+    said.push_back(text("between patch levels of one compiler: tolerance ",
+                        100 * *standard.patch_tolerance, " %"));
+  if (!standard.on_request.empty())
+    said.push_back(text("measured where ", standard.on_request, " asks for it"));
+  const std::string beside = listed(standard.fall_is_change);
+  if (beside == "*")
+    said.push_back("a fall is CHANGED, and accepted with a reason");
+  else if (!beside.empty())
+    said.push_back(text("a fall is CHANGED beside a worsening of ", beside));
+  return said;
+}
+
 }  // namespace
 
 Standard Policy::own_standard(const std::string& case_id, const std::string& device_class,
                               const std::string& variant, const std::string& metric,
                               const std::string& declared_kind) const {
-  Standard standard;
-  if (const auto known = metrics_.find(metric); known != metrics_.end()) {
+  Standard standard{.kind = declared_kind};
+  const auto known = metrics_.find(metric);
+  if (known != metrics_.end()) {
     standard.kind = known->second.kind;
     standard.better = known->second.better;
     standard.unit = known->second.unit;
-  } else {
-    standard.kind = declared_kind;
   }
   const auto kind = kinds_.find(standard.kind);
-  if (kind == kinds_.end() || (!metrics_.contains(metric) && standard.kind != "advisory"))
+  if (kind == kinds_.end() || (known == metrics_.end() && standard.kind != "advisory"))
     throw Error(Fault::bad_input,
                 text("the metric ", metric, " of ", case_id, " (", declared_kind,
                      ") is not among the 'metrics' of its suite's list; declare it in the suite, "
                      "with its kind, its unit and which way is better"));
-  standard.gate = kind->second.gate;
-  standard.tolerance = is_host_class(device_class)
-                           ? kind->second.host_tolerance.value_or(kind->second.tolerance)
-                           : kind->second.tolerance;
-  standard.same = kind->second.same;
-  const std::vector<std::string>& two_sided = kind->second.two_sided;
-  standard.two_sided = std::find(two_sided.begin(), two_sided.end(), variant) != two_sided.end();
-  standard.drift_blocks = kind->second.drift_blocks;
-  for (const char* what : {"gate", "tolerance", "versions", "both ways", "drift", "patch tolerance",
-                           "on request", "impossible above", "falls"})
-    standard.said[what] = kind->second.said;
-  if (const auto row = rows_.find(metric); row != rows_.end()) {
-    standard.gate = row->second.gate.value_or(standard.gate);
-    standard.tolerance = row->second.tolerance.value_or(standard.tolerance);
-    standard.patch_tolerance = row->second.patch_tolerance;
-    standard.on_request = row->second.on_request;
-    standard.same = row->second.same.value_or(standard.same);
-    standard.impossible_above = row->second.impossible_above;
-    standard.fall_is_change = row->second.fall_is_change;
-    for (const char* what : {"patch tolerance", "on request", "impossible above", "falls"})
-      standard.said[what] = row->second.said;
-    if (row->second.gate) standard.said["gate"] = row->second.said;
-    if (row->second.tolerance) standard.said["tolerance"] = row->second.said;
-    if (row->second.same) standard.said["versions"] = row->second.said;
-  }
-  standard.sources.push_back(text("kind ", standard.kind, ": gate ", name_of(standard.gate),
-                                  ", tolerance ", 100 * standard.tolerance, " %",
-                                  standard.two_sided ? ", both ways" : ""));
-  if (standard.patch_tolerance)
-    standard.sources.push_back(text("between patch levels of one compiler: tolerance ",
-                                    100 * *standard.patch_tolerance, " %"));
-  if (!standard.on_request.empty())
-    standard.sources.push_back(text("measured where ", standard.on_request, " asks for it"));
-  if (!standard.fall_is_change.empty()) {
-    const std::string beside = listed(standard.fall_is_change);
-    standard.sources.push_back(beside == "*"
-                                   ? "a fall is CHANGED, and accepted with a reason"
-                                   : text("a fall is CHANGED beside a worsening of ", beside));
-  }
+  take(kind->second, variant, is_host_class(device_class), standard);
+  if (const auto row = rows_.find(metric); row != rows_.end()) take(row->second, standard);
+  standard.sources = told(standard);
   const auto covers = [&](const Scope& scope) {
     return scope.metrics.size() == 1 && scope.metrics.front() == metric &&
            (scope.variant.empty() || scope.variant == variant) &&
            scope.covers_case(case_id, device_class);
   };
-  for (const Rule& rule : rules_) {
-    if (!covers(rule)) continue;
-    if (rule.tolerance) {
-      standard.tolerance = *rule.tolerance;
-      standard.own_tolerance = true;
-      standard.said["tolerance"] = {rule.place, rule.why};
-    }
-    if (rule.bound) {
-      standard.bounds.push_back(&rule);
-    } else if (rule.gate) {
-      standard.own_gate = true;
-      standard.gate = *rule.gate;  // in a rule with a bound, the gate concerns the bound alone
-      standard.said["gate"] = {rule.place, rule.why};
-    }
-    standard.sources.push_back(told(rule, standard.unit));
-    if (rule.tolerance || !rule.bound) standard.set_by = standard.sources.back();
-  }
+  for (const Rule& rule : rules_)
+    if (covers(rule)) take(rule, standard);
   for (const Waiver& waiver : waivers_) {
     if (!covers(waiver)) continue;
     standard.waiver = &waiver;

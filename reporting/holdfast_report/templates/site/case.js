@@ -3,20 +3,15 @@
 // logarithmic axis, all of which the address holds. Shapes are those of site/figures.py. SPDX-License-Identifier: Apache-2.0
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const {commits, figures, link, processors} = data;
+  const {commits, figures, link, processors, steps: STEPS} = data;
   const LEFT = 58, RIGHT = 344, TOP = 20, BOTTOM = 130, LABEL = 58, last = commits.length - 1;
   // A content is named as one, needs more room, and has no page in the repository.
   const called = (at, letters) => (commits[at][3] ? `${commits[at][3]} ` : "") + commits[at][0].slice(0, letters);
   const room = (at) => (commits[at][3] ? 1.6 : 1) * LABEL;
   const addressOf = (at) => link && !commits[at][3] ? link + commits[at][0] : null;
-  const STEPS = {
-    s: [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]],
-    B: [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]],
-    rate: [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]],
-  };
   const scaleOf = (most, unit) => {
     if (unit === "1" || !most) return [1, unit === "1" ? "" : unit];
-    const steps = STEPS[unit] || (unit.endsWith("/s") ? STEPS.rate : [[1, unit]]);
+    const steps = STEPS[unit] || (unit.endsWith("/s") ? STEPS["/s"] : [[1, unit]]);
     const [scale, name] = steps.find(([one]) => most >= one * 0.9995) || steps[steps.length - 1];
     return [scale, STEPS[unit] ? name : name + unit.replace(/^1/, "")];
   };
@@ -71,8 +66,8 @@
     const ordered = [...values].sort((a, b) => a - b), few = ordered.length >= 8 ? Math.max(1, Math.floor(ordered.length / 20)) : 0;
     const rest = [...kept, ...ordered.slice(few, ordered.length - few)], low = Math.min(...rest), high = Math.max(...rest);
     const far = low === high ? Infinity : 2 * Math.max(high - low, 0.1 * Math.max(Math.abs(low), Math.abs(high)));
-    const near = ordered.filter((value) => low - far <= value && value <= high + far);
-    return [Math.min(low, near[0]), Math.max(high, near[near.length - 1])];
+    const near = [low, high, ...ordered.filter((value) => low - far <= value && value <= high + far)];
+    return [Math.min(...near), Math.max(...near)];
   };
   // At the first range the marks lie where site/figures.py has put them; it left the limits of the values with us.
   const limitsOf = (plot) => {

@@ -2,7 +2,7 @@
 // Any two commits, side by side. Values lie in files of some commits each, which are loaded when they are asked for, as
 // scripts, because a page on a disk may read nothing else. SPDX-License-Identifier: Apache-2.0
 (() => {
-  const {commits, chunk, environments, holds, versions} = JSON.parse(document.getElementById("data").textContent);
+  const {commits, chunk, environments, holds, steps: STEPS, versions} = JSON.parse(document.getElementById("data").textContent);
   const find = (id) => document.getElementById(id);
   const [a, b, named, changed, table, said, cut] = ["a", "b", "named", "changed", "table", "said", "cut"].map(find);
   const MOST = 500, UNSAFE = /[^A-Za-z0-9_.-]/gu, loaded = {}, held = {};
@@ -27,10 +27,9 @@
     script.onerror = () => { delete pending[name]; failed(new Error(`data/${name}.js is missing; draw the site again`)); };
     document.body.append(script);
   });
-  const UNITS = {s: [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]], B: [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]]};
   const readable = (value, unit, digits = 4) => {
     if (value === null) return "–";
-    const steps = UNITS[unit] || [[1, unit === "1" ? "" : unit]];
+    const steps = STEPS[unit] || [[1, unit === "1" ? "" : unit]];
     const [scale, name] = steps.find(([one]) => Math.abs(value) >= one * 0.9995) || steps[steps.length - 1];
     if (scale === 1 && Number.isInteger(value)) digits = 15;
     return `${Number((value / scale).toPrecision(digits)).toLocaleString("en", {maximumSignificantDigits: digits})} ${value === 0 && unit === "s" ? "s" : name}`.trim();
