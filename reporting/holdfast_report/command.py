@@ -19,7 +19,7 @@ from holdfast_report.site.command import publish
 from holdfast_report.site.reading import subjects_in
 from holdfast_report.store import journal_of
 from holdfast_report.units import plural
-from holdfast_report.writing import replacing
+from holdfast_report.writing import replacing, withdraw
 
 EXAMPLES = """examples:
   python3 -m holdfast_report --results build/release/results --store build/release/history \\
@@ -138,6 +138,8 @@ def baselines_of(given: Path | None) -> Path | None:
 
 
 def is_empty(store: Path) -> bool:
+    if store.exists() and not store.is_dir():
+        raise Problem(f"--store={store}: is not a folder; name that of the history")
     begun = journal_of(store).exists()  # whoever reads it finishes it
     return not store.is_dir() or not (begun or any(store.glob("*/*.ndjson")))
 
@@ -153,16 +155,6 @@ def prepare(out: Path) -> None:
         raise Problem(
             f"--out={out}: cannot be made ({error.strerror}); choose another place"
         ) from error
-
-
-def withdraw(page: Path) -> None:
-    """Removes an older page, which would be taken for this run's if this run fails."""
-    try:
-        page.unlink(missing_ok=True)
-    except NotADirectoryError:
-        pass  # which prepare() reports
-    except OSError as error:
-        raise Problem(f"{page}: an older page cannot be removed ({error.strerror})") from error
 
 
 def write(path: Path, text: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that appear whole."""
+"""Files that appear whole, and those that must not stay."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,3 +23,13 @@ def replacing(path: Path) -> Iterator[Path]:
         raise Problem(
             f"--out: {path} cannot be written ({error.strerror}); choose another place"
         ) from error
+
+
+def withdraw(page: Path) -> None:
+    """Removes an older page, which would be taken for a new one."""
+    try:
+        page.unlink(missing_ok=True)
+    except NotADirectoryError:
+        pass  # which whoever writes there reports
+    except OSError as error:
+        raise Problem(f"{page}: an older page cannot be removed ({error.strerror})") from error

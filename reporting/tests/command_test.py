@@ -174,6 +174,14 @@ def test_a_store_whose_subjects_cannot_be_read_leaves_the_page_and_exit_two(
     assert "is not JSON" in workplace.page()
 
 
+def test_a_store_that_is_a_file_leaves_the_page_and_exit_two(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [*workplace.options(), f"--store={builders.put(workplace.folder / 'file', '')}"]
+    assert "file: is not a folder; name that of the history" in refusal(options, capsys)
+    assert "is not a folder" in workplace.page()
+
+
 def test_an_unknown_trend_version_is_refused(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -205,6 +205,22 @@ def test_in_another_range_a_wild_value_is_an_arrow_and_on_a_logarithmic_axis_a_d
     assert sha(25)[:10] in found["pointed"][0] and found["pointed"][1] == "20", "at the edge"
 
 
+def test_a_figure_of_values_without_a_logarithm_says_that_its_axis_is_linear(chromium: str, tmp_path: Path) -> None:
+    place = SitePlace(tmp_path / "zero", commits=10, cases=1)
+    for run in place.runs[:4]:  # of the first commit
+        run.values = {key: 0 if key[2] == "launches" else value for key, value in run.values.items()}
+    write(place.store, place.runs)
+    place.draw()
+    found = Browser(chromium, place.site, tmp_path, place.planted).does(f"""
+    const frame = await open(`${{site}}/{STEP_PAGE}`, 900), page = frame.contentDocument, own = frame.contentWindow;
+    const said = () => ["{LAUNCHES}", "{HOST}.optimized.time_s"].map((id) => own.getComputedStyle(page.getElementById(id).querySelector("figcaption .about"), "::after").content);
+    const press = (axis) => {{ page.querySelector(`[data-axis=${{axis}}]`).click(); return said(); }};
+    return {{first: said(), log: press("log"), linear: press("linear")}};
+    """)
+    assert found["first"] == found["linear"] == ["none", "none"]
+    assert "linear" in found["log"][0] and found["log"][1] == "none"
+
+
 @pytest.mark.parametrize("axis", ["linear", "log"])
 def test_in_another_range_marks_stand_where_their_commits_and_values_are(browser: Browser, axis: str) -> None:
     """The step from 4 to 5 launches, among the last thirty commits."""

@@ -486,6 +486,21 @@ def test_drawing_again_writes_nothing_and_a_run_more_writes_only_what_it_touches
     assert f"run/{sha(3)}.html" in untouched
 
 
+def test_the_page_of_a_case_that_was_renamed_since_goes_and_nothing_else(tmp_path: Path) -> None:
+    place = SitePlace(tmp_path, commits=2, cases=1)
+    place.draw()
+    before = place.pages()
+    old = place.site / "case/cubed_sphere_swe/old_name/f64.html"
+    old.parent.mkdir()
+    old.write_text(place.text(STEP_PAGE), "utf-8")
+    others = [place.site / "case/notes.txt", place.site / "about.html"]
+    for other in others:
+        other.write_text("of somebody else", "utf-8")
+    place.draw()
+    assert place.pages() == sorted([*before, "about.html"])
+    assert all(other.exists() for other in others)
+
+
 def test_a_frame_that_was_drawn_is_taken_from_the_page_and_a_broken_one_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

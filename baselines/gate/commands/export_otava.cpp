@@ -36,7 +36,7 @@ std::string csv_text(const std::string& value) {
 }
 
 // The series that changed their level within the newest runs of a class, by name.
-std::set<std::vector<std::string>> changed_series(const std::vector<HistoryLine>& lines) {
+std::set<std::vector<std::string>> changed_series(const HistoryLines& lines) {
   std::set<std::vector<std::string>> changed;
   for (const TrendSeries& series : find_trends(lines, {}))
     if (!series.changes.empty() || series.drift)
@@ -81,7 +81,7 @@ void export_otava(const Options& options) {
   const std::vector<std::string> wished = options.values("metric");
   const std::string& store = options.operands().front();
   bool empty = true;
-  const std::vector<HistoryLine> lines =
+  const HistoryLines lines =
       read_history(store, [&](const HistorySeries& series, const std::string&) {
         empty = false;
         return wished.empty() ||

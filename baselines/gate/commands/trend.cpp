@@ -51,6 +51,19 @@ void print(const TrendSeries& series) {
               << percent(largest_drift) << '\n';
 }
 
+// A series to a line, one at a time: the document of a long history is far larger than its values.
+void print_json(const std::vector<TrendSeries>& all, const std::vector<std::string>& commits,
+                Told told) {
+  std::cout << "{\"commits\": " << canonical_line(commits)
+            << ", \"schema\": \"holdfast-trend/1\", \"series\": [";
+  const char* separator = "\n";
+  for (const TrendSeries& series : all) {
+    std::cout << separator << canonical_line(to_json(series, told));
+    separator = ",\n";
+  }
+  std::cout << "]}\n";
+}
+
 int trend(const Options& options) {
   const auto store = options.value("store");
   if (!store)
@@ -78,13 +91,10 @@ int trend(const Options& options) {
                                        chosen.match ? text(" --case=", *chosen.match) : "",
                                        chosen.metric ? text(" --metric=", *chosen.metric) : ""));
   if (options.has("json")) {
-    const bool none = options.has("no-points");
-    if (none || options.has("brief"))  // for programs, which need no indentation
-      std::cout << canonical_line(
-                       to_json(series, history.commits, none ? Told::none : Told::ends_of_still))
-                << '\n';
-    else
-      std::cout << canonical(to_json(series, history.commits));
+    print_json(series, history.commits,
+               options.has("no-points") ? Told::none
+               : options.has("brief")   ? Told::ends_of_still
+                                        : Told::all);
     return 0;
   }
   // Unless asked for, unchanged series are only counted.

@@ -33,16 +33,21 @@ Rung verdict_rung(const Evidence& evidence) {
   const CaseResult& result = evidence.result;
   if (result.status != "ok")
     rung.lines.push_back(text(result.status, ": ", result.reason.value_or("no reason given")));
-  std::size_t passed = 0;
+  std::size_t passed = 0, fresh = 0;
   for (const Row& row : evidence.rows) {
-    if (row.verdict == verdict::pass || (row.verdict == verdict::fresh && !row.blocking))
+    if (row.verdict == verdict::pass)
       ++passed;
+    else if (row.verdict == verdict::fresh && !row.blocking)
+      ++fresh;
     else
       rung.lines.push_back(row_line(row));
   }
   if (passed > 0)
-    rung.lines.push_back(text(rung.lines.empty() ? "all " : "", plural(passed, "metric"),
-                              rung.lines.empty() ? " pass" : " beside pass"));
+    rung.lines.push_back(
+        text(passed == evidence.rows.size() ? "all " : "", plural(passed, "metric"), " passed"));
+  if (fresh > 0)
+    rung.lines.push_back(
+        text(plural(fresh, "metric"), " NEW: nothing is accepted to compare with"));
   if (rung.lines.empty())
     rung.lines.push_back(text("compared with ", evidence.against, ", not judged"));
   return rung;

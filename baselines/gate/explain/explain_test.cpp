@@ -78,6 +78,18 @@ TEST(Explain, ClimbsTheLadderInItsOrderAndSaysSomethingOnEachRung) {
                                  "ceilings", "detectors"));
 }
 
+TEST(Explain, CallsNothingPassedThatWasComparedWithNothing) {
+  Evidence made = evidence(measured(), measured());
+  made.notes = {"a note"};
+  made.rows.resize(2);
+  for (Row& row : made.rows) row.verdict = "PASS";
+  EXPECT_THAT(rung(ladder(made), "verdict").lines, ElementsAre("a note", "all 2 metrics passed"));
+  made.rows.emplace_back().verdict = "NEW";
+  EXPECT_THAT(rung(ladder(made), "verdict").lines,
+              ElementsAre("a note", "2 metrics passed",
+                          "1 metric NEW: nothing is accepted to compare with"));
+}
+
 TEST(Explain, SaysThatNothingGotWorse) {
   EXPECT_THAT(first_cause(measured()), StartsWith("nothing got worse against results.before"));
 }

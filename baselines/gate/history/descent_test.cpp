@@ -87,7 +87,7 @@ TEST_F(Descent, ALineAsideChangesNoLevelOfTheOther) {
     if (i > 5 && i < 12) commits.push_back({text('x', i), text(i == 6 ? 'c' : 'x', i - 1), {}, 9});
   }
   append(commits);
-  const std::vector<HistoryLine> lines = read_history(store_);
+  const HistoryLines lines = read_history(store_);
   EXPECT_THAT(find_trends(lines, {}).at(0).changes, IsEmpty());
 }
 

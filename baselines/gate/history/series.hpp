@@ -2,6 +2,7 @@
 // The history as values: one line per case, variant and metric of every recorded run.
 #pragma once
 
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -33,8 +34,10 @@ struct HistoryLine {
   std::optional<Interned> verdict = {};
 };
 
+using HistoryLines = std::deque<HistoryLine>;  // which grows without a second copy
+
 struct StoredHistory {
-  std::vector<HistoryLine> lines = {};  // by the order of their commits, then by time
+  HistoryLines lines = {};  // by device class, the order of their commits, then by time
   // All commits of the store, in the order in which they are shown: by the time of their first run,
   // but none before its parent. At equal times their order in the store decides.
   std::vector<std::string> commits = {};
@@ -46,7 +49,7 @@ StoredHistory read_store(
     const std::function<bool(const HistorySeries&, const std::string& commit)>& wanted);
 
 // The values alone, by default all of them.
-std::vector<HistoryLine> read_history(
+HistoryLines read_history(
     const std::filesystem::path& store,
     const std::function<bool(const HistorySeries&, const std::string& commit)>& wanted =
         [](const HistorySeries&, const std::string&) { return true; });
@@ -57,7 +60,6 @@ inline constexpr std::size_t newest_values = 400'000;
 
 // The values of the last `runs` runs of this suite, device class and fingerprint that began before
 // `now`, oldest first.
-std::vector<HistoryLine> last_runs(const std::filesystem::path& store, const Results& now,
-                                   std::size_t runs);
+HistoryLines last_runs(const std::filesystem::path& store, const Results& now, std::size_t runs);
 
 }  // namespace holdfast::gate

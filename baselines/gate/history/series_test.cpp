@@ -58,7 +58,7 @@ class History : public testing::Test {
 TEST_F(History, EveryNumberIsAValueInTheSegmentOfItsTime) {
   measure(run_of());
   EXPECT_EQ(append().values, 2u);
-  const std::vector<HistoryLine> lines = read_history(store_);
+  const HistoryLines lines = read_history(store_);
   ASSERT_THAT(lines, SizeIs(2));
   EXPECT_EQ(lines[0].metric, "launches");
   EXPECT_EQ(lines[0].value, 4);

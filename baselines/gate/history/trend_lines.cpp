@@ -147,8 +147,7 @@ bool TrendOptions::covers(std::string_view case_id, std::string_view named) cons
   return (!match || matches_glob(*match, case_id)) && (!metric || matches_glob(*metric, named));
 }
 
-std::vector<TrendSeries> find_trends(const std::vector<HistoryLine>& lines,
-                                     const TrendOptions& options) {
+std::vector<TrendSeries> find_trends(const HistoryLines& lines, const TrendOptions& options) {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, TrendSeries> by_name;
   for (const HistoryLine& line : lines) {
     if (!options.covers(line.case_id.text(), line.metric.text())) continue;
@@ -188,48 +187,40 @@ std::vector<TrendPoint> told_points(const TrendSeries& series, Told told) {
 
 }  // namespace
 
-nlohmann::json to_json(const std::vector<TrendSeries>& all, const std::vector<std::string>& commits,
-                       Told told) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const TrendSeries& series : all) {
-    const HistoryLine& name = series.name();
-    nlohmann::json points = nlohmann::json::array();
-    for (const auto& [line, outlier] : told_points(series, told))
-      points.push_back(
-          {{"order", line->order},
-           {"commit", line->commit.text()},
-           {"utc", line->utc.text()},
-           {"value", line->value},
-           {"mad", nullable(line->mad)},
-           {"verdict", line->verdict ? nlohmann::json(line->verdict->text()) : nullptr},
-           {"outlier", outlier}});
-    nlohmann::json segments = nlohmann::json::array();
-    for (const TrendSegment& part : series.segments)
-      segments.push_back({{"from", part.from}, {"to", part.to}, {"median", part.median}});
-    nlohmann::json changes = nlohmann::json::array();
-    for (const TrendChange& change : series.changes)
-      changes.push_back({{"order", change.line->order},
-                         {"commit", change.line->commit.text()},
-                         {"last_before", change.last->commit.text()},
-                         {"before", change.before},
-                         {"after", change.after},
-                         {"change", change.change}});
-    nlohmann::json drift = nullptr;
-    if (series.drift)
-      drift = {{"since", series.drift->since->commit.text()},
-               {"anchor", series.drift->anchor},
-               {"median", series.drift->median},
-               {"change", series.drift->change}};
-    nlohmann::json& made = list.emplace_back(nlohmann::json{{"class", name.device_class.text()},
-                                                            {"case", name.case_id.text()},
-                                                            {"variant", name.variant.text()},
-                                                            {"metric", name.metric.text()},
-                                                            {"segments", segments},
-                                                            {"change_points", changes},
-                                                            {"drift", drift}});
-    if (told != Told::none) made["points"] = points;
-  }
-  return {{"schema", "holdfast-trend/1"}, {"commits", commits}, {"series", list}};
+nlohmann::json to_json(const TrendSeries& series, Told told) {
+  const HistoryLine& name = series.name();
+  nlohmann::json points = nlohmann::json::array();
+  for (const auto& [line, outlier] : told_points(series, told))
+    points.push_back({{"order", line->order},
+                      {"commit", line->commit.text()},
+                      {"utc", line->utc.text()},
+                      {"value", line->value},
+                      {"mad", nullable(line->mad)},
+                      {"verdict", line->verdict ? nlohmann::json(line->verdict->text()) : nullptr},
+                      {"outlier", outlier}});
+  nlohmann::json segments = nlohmann::json::array();
+  for (const TrendSegment& part : series.segments)
+    segments.push_back({{"from", part.from}, {"to", part.to}, {"median", part.median}});
+  nlohmann::json changes = nlohmann::json::array();
+  for (const TrendChange& change : series.changes)
+    changes.push_back({{"order", change.line->order},
+                       {"commit", change.line->commit.text()},
+                       {"last_before", change.last->commit.text()},
+                       {"before", change.before},
+                       {"after", change.after},
+                       {"change", change.change}});
+  nlohmann::json drift = nullptr;
+  if (series.drift)
+    drift = {{"since", series.drift->since->commit.text()},
+             {"anchor", series.drift->anchor},
+             {"median", series.drift->median},
+             {"change", series.drift->change}};
+  nlohmann::json made = {{"class", name.device_class.text()}, {"case", name.case_id.text()},
+                         {"variant", name.variant.text()},    {"metric", name.metric.text()},
+                         {"segments", std::move(segments)},   {"change_points", std::move(changes)},
+                         {"drift", std::move(drift)}};
+  if (told != Told::none) made["points"] = std::move(points);
+  return made;
 }
 
 }  // namespace holdfast::gate

@@ -62,13 +62,11 @@ struct TrendOptions {
 // Drift is measured from the anchor's segment, where the anchor can be compared with the newest
 // point; without an anchor given, from the segment of the newest point that was accepted as a
 // baseline, and without that from the oldest segment. The lines must outlive the series.
-std::vector<TrendSeries> find_trends(const std::vector<HistoryLine>& lines,
-                                     const TrendOptions& options);
+std::vector<TrendSeries> find_trends(const HistoryLines& lines, const TrendOptions& options);
 
 // Which points are written. none: for readers of the store itself. ends_of_still: of a series with
 // the same value at each commit, as most have, only the ends and where its verdict changed.
 enum class Told { all, ends_of_still, none };
-nlohmann::json to_json(const std::vector<TrendSeries>& series,
-                       const std::vector<std::string>& commits, Told told = Told::all);
+nlohmann::json to_json(const TrendSeries& series, Told told = Told::all);
 
 }  // namespace holdfast::gate

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from holdfast_report.site.addresses import of_case
 from holdfast_report.site.cases import case_page
 from holdfast_report.site.comparison import comparison
 from holdfast_report.site.pages import (
@@ -19,7 +20,7 @@ from holdfast_report.site.pages import (
     run_page,
     runs,
 )
-from holdfast_report.writing import replacing
+from holdfast_report.writing import replacing, withdraw
 
 SHARE = 16  # pages that a process takes at a time
 ALONE = 24  # pages that are not worth a second process
@@ -91,6 +92,14 @@ def shares(count: int) -> Iterator[range]:
         yield range(start, min(start + SHARE, count))
 
 
+def remove_renamed(site: Site, out: Path) -> None:
+    """The pages of cases that have another name now: nothing else would say that they are old."""
+    kept = {out / of_case(case) for case in site.archive.cases}
+    for page in (out / "case").rglob("*.html"):
+        if page not in kept:
+            withdraw(page)
+
+
 def build(site: Site, out: Path) -> tuple[int, int]:
     """Returns how many files were written, and how many the site has."""
     global shared
@@ -105,4 +114,5 @@ def build(site: Site, out: Path) -> tuple[int, int]:
                 done = pool.map(write_share, shares(len(pages)), chunksize=1)
     finally:
         shared = None
+    remove_renamed(site, out)
     return sum(written for written, _ in done), sum(total for _, total in done)

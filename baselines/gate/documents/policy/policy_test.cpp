@@ -501,7 +501,7 @@ TEST(ThePolicyOfThisProject, OnlyWarnsOfWhatIsPredictedOfAGpuThatNobodyHasMeasur
     if (std::filesystem::exists(folder.parent_path() / "devices" / rule.device)) continue;
     EXPECT_EQ(rule.gate, Gate::warn) << rule.place << ": " << rule.match;
   }
-  EXPECT_EQ(predicted.size(), 5u) << "every workload has predictions";
+  EXPECT_GE(predicted.size(), 5u) << "every workload has predictions";
 }
 
 }  // namespace

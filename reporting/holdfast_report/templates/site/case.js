@@ -98,6 +98,7 @@
 
   const redraw = (plot) => {
     const {figure, at} = plot, limits = isWhole() ? null : limitsOf(plot);
+    plot.element.classList.toggle("linear", view.axis === "log" && limits !== null && !limits.log);
     if (isWhole()) {
       [plot.frame.innerHTML, plot.marks.innerHTML] = plot.original;
       return;
