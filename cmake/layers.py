@@ -69,9 +69,8 @@ def past_the_run_time(place: Path, text: str) -> list[str]:
     """Complaints about a file of the host that includes a library of the run time's."""
     if place.suffix not in {".cpp", ".hpp"} or any(place.is_relative_to(folder) for folder in MAY_KNOW_LIBRARIES):
         return []
-    names = [quoted or angled for quoted, angled in INCLUDE.findall(text)]
     return [f"{place} includes {name}, whose memory and launches no ledger counts: use the verbs of kernels/runtime"
-            for name in names if LIBRARY.match(name)]
+            for _, name in INCLUDE.findall(text) if LIBRARY.match(name)]  # in quotes stands what a room holds
 
 
 def find(root: Path, place: Path, name: str) -> Path | None:

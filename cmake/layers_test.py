@@ -45,7 +45,8 @@ def test_a_workload_need_not_be_listed(tmp_path: Path) -> None:
 
 
 def test_libraries_are_the_run_times_and_device_code_has_headers_of_its_own(tmp_path: Path) -> None:
-    known = {"kernels/runtime/device/cuda.cpp": "#include <cuda_runtime_api.h>\n", "kernels/heat/heat.cu": "#include <cuda_fp16.h>\n"}
+    known = {"kernels/runtime/device/cuda.cpp": "#include <cuda_runtime_api.h>\n", "kernels/heat/heat.cu": "#include <cuda_fp16.h>\n",
+             "kernels/lapack_like/lapack_like.hpp": "", "suites/lapack_like/cases.cpp": '#include "lapack_like/lapack_like.hpp"\n'}
     assert check(tmp_path, known) == (0, "every include runs downwards\n")
 
 
@@ -73,7 +74,8 @@ def test_libraries_are_the_run_times_and_device_code_has_headers_of_its_own(tmp_
         ("kernels/heat/sums.hpp", '#include "heat/schedule.hpp"\n', "no room that it may know"),
         ("kernels/runtime/cuda/cuda.hpp", "", "does not list cuda/"),
         ("kernels/heat/heat.hpp", "#include <cuda_runtime.h>\n", "whose memory and launches no ledger counts"),
-        ("kernels/heat/heat.cpp", '#include "cublas_v2.h"\n', "whose memory and launches no ledger counts"),
+        ("kernels/heat/heat.cpp", "#include <cublas_v2.h>\n", "whose memory and launches no ledger counts"),
+        ("kernels/heat/heat.cpp", '#include "cublas_v2.h"\n', "no room that it may know"),
         ("suites/heat/cases.cpp", "#include <fftw3.h>\n", "whose memory and launches no ledger counts"),
         ("kernels/layers.txt", "base\nruntime\nheat waves\nattic\n", "lists attic/, which is no folder"),
     ],

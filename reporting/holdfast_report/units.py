@@ -16,7 +16,9 @@ LARGEST = 1e300  # that a figure shows, so that numbers computed from its limits
 
 
 def unit_of(metric: str) -> str:
-    """The unit that a metric's name carries."""
+    """The unit that a metric's name carries; a ratio, as f64_over_f32_bytes, has none."""
+    if "_over_" in metric:
+        return "1"
     if metric.endswith("_per_s"):
         what = metric.removesuffix("_per_s").rpartition("_")[2]
         return {"bytes": "B/s", "flop": "flop/s"}.get(what, "1/s")

@@ -61,6 +61,8 @@ def test_values_are_read_with_their_unit(value: float | str | None, unit: str, t
         ("barrier_s", "s"),
         ("launches", "1"),
         ("floor_fraction", "1"),
+        ("f64_over_f32_bytes", "1"),
+        ("bytes_over_fft_128", "1"),
     ],
 )
 def test_a_metric_s_name_carries_its_unit(metric: str, unit: str) -> None:

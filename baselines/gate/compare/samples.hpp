@@ -40,7 +40,7 @@ struct Samples {
   std::optional<double> waited_share() const;
   // ln(head / base) of first quartiles.
   Reading log_ratio() const;
-  // ln(head / base) of means without the fifth at either end.
+  // ln(head / base) of means without the twentieth at either end.
   Reading log_ratio_of_means() const;
 };
 

@@ -104,8 +104,10 @@ TEST_F(CompilerTest, MemoryThatAProgramHoldsByItselfIsRefusedBeyondConstants) {
     (void)backend->compiler->compile({.code = {"test/keep.cu", code}, .entries = {"keep"}});
   };
   EXPECT_NO_THROW(compiled_with(512));
-  EXPECT_THAT(refusal_of([&] { compiled_with(1 << 20); }, Fault::broken_rule),
-              HasSubstr("keep.cu holds 8388608 bytes of device memory in variables of its own"));
+  for (const int numbers : {1 << 20, 1 << 28})  // the bytes of the latter exceed an int
+    EXPECT_THAT(refusal_of([&] { compiled_with(numbers); }, Fault::broken_rule),
+                HasSubstr(text("keep.cu holds ", 8LL * numbers,
+                               " bytes of device memory in variables of its own")));
 }
 
 TEST_F(CompilerTest, SaysThatAProgramIsNew) {

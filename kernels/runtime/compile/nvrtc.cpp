@@ -53,11 +53,12 @@ std::string log_of(nvJitLinkHandle link) {
 }
 
 // The number directly before `words`, 0 if they are absent: 12 in "12 bytes spill stores".
-int number_before(std::string_view words, std::string_view log) {
+template <class Number = int>
+Number number_before(std::string_view words, std::string_view log) {
   const auto found = log.find(words);
   if (found == std::string_view::npos || found == 0) return 0;
   const auto digits_begin = log.find_last_not_of("0123456789", found - 1) + 1;
-  int number = 0;
+  Number number = 0;
   std::from_chars(log.data() + digits_begin, log.data() + found, number);
   return number;
 }
@@ -184,7 +185,7 @@ void link(const Lowering& lowering, Artifact& artifact) {
   check(nvJitLinkGetLinkedCubin(raw, artifact.cubin.data()), "read the cubin");
 
   const auto log = log_of<nvJitLinkGetInfoLogSize, nvJitLinkGetInfoLog>(raw);
-  if (const int bytes = static_bytes(log); bytes > most_static_bytes)
+  if (const std::int64_t bytes = static_bytes(log); bytes > most_static_bytes)
     throw Error(Fault::broken_rule,
                 text(lowering.name, " holds ", bytes,
                      " bytes of device memory in variables of its own, which no ledger counts, and "
@@ -193,12 +194,12 @@ void link(const Lowering& lowering, Artifact& artifact) {
   read_resources(log, reserved_in_log(lowering.sm), artifact.entries);
 }
 
-int static_bytes(std::string_view log) {
+std::int64_t static_bytes(std::string_view log) {
   constexpr std::string_view words = " bytes gmem";
   if (log.find(words) == log.npos)
     throw Error(Fault::compile,
                 "failed to read the device memory of a program: nvJitLink does not report it");
-  return number_before(words, log);
+  return number_before<std::int64_t>(words, log);
 }
 
 // Registers and static shared memory come from the linker, under "Function properties for 'NAME':",

@@ -48,7 +48,7 @@ void lower(const Lowering& lowering, Artifact& artifact);
 
 // Device memory that a program may hold by itself, in bytes: constants of formulas, which no ledger
 // counts.
-inline constexpr int most_static_bytes = 4096;
+inline constexpr std::int64_t most_static_bytes = 4096;
 
 // Fills cubin and the entries' resources. Throws Error{compile} with nvJitLink's log, and
 // Error{broken_rule} for a program that holds more memory than that.
@@ -56,7 +56,7 @@ void link(const Lowering& lowering, Artifact& artifact);
 
 // The bytes of a program's variables in device memory, from nvJitLink's log. Throws Error{compile}
 // if the log does not say.
-int static_bytes(std::string_view log);
+std::int64_t static_bytes(std::string_view log);
 
 // Sets the entries' resources from nvJitLink's log. If a kernel uses shared memory at all, the log
 // counts `reserved` bytes of the system's with it. Throws Error{compile} if the log lacks an entry.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device/device.hpp"
 
+#include <cstring>
+
 #include "runtime/base/error.hpp"
 #include "runtime/count/recorder.hpp"
 
@@ -53,6 +55,19 @@ Graph::Node called(std::string library) {
   return {.kind = Graph::Node::Kind::library, .library = std::move(library)};
 }
 
+// An argument may be a pointer, or contain several: each of its words is looked at. No number
+// passed to a kernel is as large as an address.
+template <class Look>
+void each_word(void** arguments, std::span<const std::size_t> sizes, const Look& look) {
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    for (std::size_t at = 0; at + sizeof(void*) <= sizes[i]; at += sizeof(void*)) {
+      const void* word = nullptr;
+      std::memcpy(static_cast<void*>(&word), static_cast<const std::byte*>(arguments[i]) + at,
+                  sizeof word);
+      look(word);
+    }
+}
+
 }  // namespace
 
 std::optional<std::int64_t> Device::free_bytes() const {
@@ -76,7 +91,10 @@ void Device::forbid_in_capture(std::string_view doing) const {
 }
 
 template <class MakeNode, class Act>
-void Device::enqueue(const MakeNode& node, const Act& act) {
+void Device::enqueue(const MakeNode& node, std::initializer_list<const void*> memory,
+                     const Act& act) {
+  for (const void* one : memory)
+    if (is_pinned(one, 1)) refuse_pinned(node());
   const Verb verb(listener(), [&](Recorder& recorder) { return recorder.open(node()); });
   act();
   if (!capturing_) {
@@ -89,6 +107,7 @@ void Device::enqueue(const MakeNode& node, const Act& act) {
     captured.device_nodes = do_captured_nodes().value_or(captured_nodes_ + 1) - captured_nodes_;
   captured_nodes_ += captured.device_nodes;
   captured.scopes = open_scopes(capturing_->scopes_around);
+  for (const void* one : memory) note_use(one);
 }
 
 void* Device::allocate(std::size_t bytes, std::string_view site) {
@@ -131,16 +150,14 @@ void Device::release(void* memory, std::size_t bytes, std::string_view site) noe
 }
 
 void Device::copy(void* to, const void* from, std::size_t bytes) {
-  if (is_pinned(to, 1) || is_pinned(from, 1)) refuse_pinned("a copy within the device");
-  enqueue([&] { return moved(Graph::Node::Kind::copy, bytes); }, [&] { do_copy(to, from, bytes); });
-  if (capturing_) note_use(to), note_use(from);
+  enqueue([&] { return moved(Graph::Node::Kind::copy, bytes); }, {to, from},
+          [&] { do_copy(to, from, bytes); });
   ++counts().copies;
 }
 
 void Device::fill_zero(void* memory, std::size_t bytes) {
-  enqueue([&] { return moved(Graph::Node::Kind::fill, bytes); },
+  enqueue([&] { return moved(Graph::Node::Kind::fill, bytes); }, {memory},
           [&] { do_fill_zero(memory, bytes); });
-  if (capturing_) note_use(memory);
 }
 
 void Device::load(std::span<const char> cubin, Function& function) {
@@ -152,10 +169,13 @@ void Device::launch(Function& function, const LaunchShape& shape, void** argumen
                     std::span<const std::size_t> sizes) {
   if (const auto reason = refusal(architecture_, function, shape); !reason.empty())
     throw Error(Fault::device, text("failed to launch ", function.expression, ": ", reason));
-  check_arguments(function, arguments, sizes);
-  enqueue([&] { return Graph::Node{.function = &function, .shape = shape}; },
-          [&] { do_launch(function, shape, arguments); });
-  if (capturing_) note_uses(arguments, sizes);
+  const auto node = [&] { return Graph::Node{.function = &function, .shape = shape}; };
+  if (!pinned_.empty())
+    each_word(arguments, sizes, [&](const void* word) {
+      if (is_pinned(word, 1)) refuse_pinned(node());
+    });
+  enqueue(node, {}, [&] { do_launch(function, shape, arguments); });
+  if (capturing_) each_word(arguments, sizes, [&](const void* word) { note_use(word); });
   function.shapes.insert(shape);
   count_launch(&function);
 }
@@ -174,11 +194,8 @@ void Device::open_blas() {
 }
 
 void Device::gemm(const Gemm& problem, const void* a, const void* b, void* c, void* work_area) {
-  enqueue([&] { return called(shown(problem)); }, [&] { do_gemm(problem, a, b, c, work_area); });
-  if (capturing_)
-    for (const void* memory :
-         {a, b, const_cast<const void*>(c), const_cast<const void*>(work_area)})
-      note_use(memory);
+  enqueue([&] { return called(shown(problem)); }, {a, b, c, work_area},
+          [&] { do_gemm(problem, a, b, c, work_area); });
   count_launch(nullptr);
 }
 
@@ -193,13 +210,9 @@ std::unique_ptr<GemmPlan> Device::plan_gemm(const Gemm& problem, std::size_t wor
 
 void Device::gemm(GemmPlan& plan, const Gemm& problem, const GemmOperands& operands,
                   void* work_area) {
-  enqueue([&] { return called(shown(problem)); },
+  const auto& [a, b, c, d] = operands;
+  enqueue([&] { return called(shown(problem)); }, {a, b, c, d, work_area},
           [&] { do_planned_gemm(plan, problem, operands, work_area); });
-  if (capturing_)
-    for (const void* memory :
-         {operands.a, operands.b, operands.c, const_cast<const void*>(operands.d),
-          const_cast<const void*>(work_area)})
-      note_use(memory);
   count_launch(nullptr);
 }
 
@@ -215,9 +228,8 @@ std::unique_ptr<FftPlan> Device::plan_fft(const Fft& problem, void* work_area) {
 }
 
 void Device::transform(FftPlan& plan, const void* in, void* out) {
-  enqueue([&] { return called(shown(plan.problem)); }, [&] { do_transform(plan, in, out); });
-  if (capturing_)
-    for (const void* memory : {in, const_cast<const void*>(out), plan.work_area}) note_use(memory);
+  enqueue([&] { return called(shown(plan.problem)); }, {in, out, plan.work_area},
+          [&] { do_transform(plan, in, out); });
   count_launch(nullptr);
 }
 

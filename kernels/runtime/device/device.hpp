@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -59,7 +60,7 @@ class Device {
   void* allocate(std::size_t bytes, std::string_view site);
   void release(void* memory, std::size_t bytes, std::string_view site) noexcept;
   // Host memory, initially zero, that an upload reads without staging. It is an error to give it to
-  // a kernel or a copy within the device, because nothing would count that.
+  // a kernel, a library, or a copy or fill within the device, because nothing would count that.
   void* allocate_pinned(std::size_t bytes);
   void release_pinned(void* memory) noexcept;
   void upload(void* to, const void* from, std::size_t bytes);
@@ -149,24 +150,22 @@ class Device {
   // Nodes so far in the device's graph; empty on a device without one.
   virtual std::optional<int> do_captured_nodes() { return std::nullopt; }
 
-  // Calls `act`, and keeps the work if it is recorded or captured; only then is `node` called.
+  // Calls `act`, which reads and writes `memory`, and keeps the work if it is recorded or captured;
+  // only then is `node` called.
   template <class MakeNode, class Act>
-  void enqueue(const MakeNode& node, const Act& act);
+  void enqueue(const MakeNode& node, std::initializer_list<const void*> memory, const Act& act);
   Counts& counts();                       // those of the graph being captured, else the ledger's
   void count_launch(Function* function);  // null: a library's
   Recorder* listener() const { return capturing_ ? nullptr : ledger_->recorder; }
   void forbid_in_capture(std::string_view doing) const;
   bool is_pinned(const void* memory, std::size_t bytes) const;
   void require_pinned(std::string_view doing, const void* memory, std::size_t bytes) const;
-  [[noreturn]] static void refuse_pinned(std::string_view reader);
-  void check_arguments(const Function& function, void** arguments,
-                       std::span<const std::size_t> sizes) const;
+  [[noreturn]] static void refuse_pinned(const Graph::Node& given);
   void require_own(const LaneEvent& event) const;
   void require_recorded(const LaneEvent& event) const;
   void abandon_capture() noexcept;
   // Notes that the last captured node refers to `memory`, if it is ours.
   void note_use(const void* memory);
-  void note_uses(void** arguments, std::span<const std::size_t> sizes);
   void check_uses(const Graph& graph) const;
 
   Ledger* ledger_;

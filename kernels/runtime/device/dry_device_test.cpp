@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "runtime/backend/blas.hpp"
@@ -88,17 +90,28 @@ TEST_F(DryDeviceTest, AKernelThatIsGivenPinnedBytesIsRefused) {
                       launched_with({own.data(), inside});
                     },
                     Fault::broken_rule),
-                HasSubstr("kernel kernel is given page-locked memory of the host"));
+                HasSubstr("kernel is given page-locked memory of the host"));
   EXPECT_EQ(ledger.counts.launches, 1);
 }
 
-TEST_F(DryDeviceTest, ACopyWithinTheDeviceIsNoTransferFromOrToPinnedBytes) {
+TEST_F(DryDeviceTest, PinnedBytesAreGivenToTransfersAlone) {
   PinnedBytes pinned(device, 300);
   const Buffer<std::byte> own(*backend, 300, "own");
-  for (const auto& [to, from] : {std::pair(own.data(), pinned.data()), {pinned.data(), own.data()}})
-    EXPECT_THAT(refusal_of([&] { device.copy(to, from, 300); }, Fault::broken_rule),
-                HasSubstr("a copy within the device is given page-locked memory"));
+  Blas blas(*backend);
+  Transform transform(*backend, {.kind = Fft::Kind::complex_forward, .columns = 4});
+  const Gemm product{.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2};
+  std::byte *const here = own.data(), *const there = pinned.data();
+  const std::pair<const char*, std::function<void()>> uses[] = {
+      {"a copy", [&] { device.copy(here, there, 300); }},
+      {"a copy", [&] { device.copy(there, here, 300); }},
+      {"a fill", [&] { device.fill_zero(there, 300); }},
+      {"gemm [1, 2, 2, 2] f64", [&] { blas(product, here, there, here); }},
+      {"fft complex_forward [1, 1, 4] f64", [&] { transform(there, here); }}};
+  for (const auto& [what, use] : uses)
+    EXPECT_THAT(refusal_of(use, Fault::broken_rule),
+                HasSubstr(text(what, " is given page-locked memory")));
   EXPECT_EQ(ledger.counts.copies, 0);
+  EXPECT_EQ(ledger.counts.launches, 0);
 }
 
 TEST_F(DryDeviceTest, AddressesAreAlignedAndLargerThanAnyNumberThatAKernelIsGiven) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verbs of a device that record work and replay it, and track the memory that a graph refers
 // to.
-#include <cstring>
 #include <iterator>
 
 #include "runtime/base/error.hpp"
@@ -16,19 +15,6 @@ std::string_view shown(const Graph::Node& node) {
   if (node.function) return node.function->expression;
   if (!node.library.empty()) return node.library;
   return node.kind == Graph::Node::Kind::fill ? "a fill" : "a copy";
-}
-
-// An argument may be a pointer, or contain several: each of its words is looked at. No number
-// passed to a kernel is as large as an address.
-template <class Look>
-void each_word(void** arguments, std::span<const std::size_t> sizes, const Look& look) {
-  for (std::size_t i = 0; i < sizes.size(); ++i)
-    for (std::size_t at = 0; at + sizeof(void*) <= sizes[i]; at += sizeof(void*)) {
-      const void* word = nullptr;
-      std::memcpy(static_cast<void*>(&word), static_cast<const std::byte*>(arguments[i]) + at,
-                  sizeof word);
-      look(word);
-    }
 }
 
 }  // namespace
@@ -91,16 +77,11 @@ void Device::note_use(const void* memory) {
                                Graph::Use{begin, held.site, capturing_->nodes.size() - 1});
 }
 
-void Device::note_uses(void** arguments, std::span<const std::size_t> sizes) {
-  each_word(arguments, sizes, [&](const void* word) { note_use(word); });
-}
-
-void Device::check_arguments(const Function& function, void** arguments,
-                             std::span<const std::size_t> sizes) const {
-  if (pinned_.empty()) return;
-  each_word(arguments, sizes, [&](const void* word) {
-    if (is_pinned(word, 1)) refuse_pinned(text("kernel ", function.expression));
-  });
+void Device::refuse_pinned(const Graph::Node& given) {
+  throw Error(Fault::broken_rule,
+              text(shown(given),
+                   " is given page-locked memory of the host, which neither the ledger nor the "
+                   "transfers count: upload it to a buffer"));
 }
 
 void Device::check_uses(const Graph& graph) const {

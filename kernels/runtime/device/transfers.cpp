@@ -89,13 +89,6 @@ bool Device::is_pinned(const void* memory, std::size_t bytes) const {
   return !std::less<>()(last, static_cast<const std::byte*>(memory));
 }
 
-void Device::refuse_pinned(std::string_view reader) {
-  throw Error(Fault::broken_rule,
-              text(reader,
-                   " is given page-locked memory of the host, which neither the ledger nor the "
-                   "transfers count: upload it to a buffer"));
-}
-
 void Device::require_pinned(std::string_view doing, const void* memory, std::size_t bytes) const {
   if (is_pinned(memory, bytes)) return;
   throw Error(Fault::broken_rule,

@@ -48,7 +48,7 @@ TEST(ThreadModes, OfAnotherThreadOfTheTeamAreLookedAtIfAsked) {
   EXPECT_EQ(own, "");
 }
 
-TEST(ThreadModes, FewerThreadsOfALoopAreAChange) {
+TEST(ThreadModes, AnotherNumberOfThreadsOfALoopIsAChange) {
   const int threads = omp_get_max_threads();
   const ThreadModes before;
   omp_set_num_threads(threads + 1);
