@@ -205,6 +205,14 @@ def listed(pattern: str) -> list[Path]:
     return [Path(line) for line in told.stdout.splitlines() if not line.startswith("cmake/example/")]
 
 
+def test_git_tracks_nothing_beside_the_rooms() -> None:
+    """What a build makes or finds there (objects, results, wheels, settings of its tools) is no part of a change."""
+    rooms = {".ci", ".github", "baselines", "cmake", "kernels", "reporting", "suites"}
+    files = {".clang-format", ".clang-tidy", ".editorconfig", ".gitignore", "CMakeLists.txt", "CMakePresets.json", "LICENSE",
+             "README.md", "ruff.toml"}
+    assert {place.parts[0] for place in listed("*")} <= rooms | files
+
+
 def test_each_file_of_tests_is_part_of_a_binary() -> None:
     for file in listed("*_test.cpp"):
         lists = [ROOT / folder / "CMakeLists.txt" for folder in file.parents]

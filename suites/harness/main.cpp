@@ -294,8 +294,7 @@ int run(char* program, const std::vector<std::string>& arguments) {
   prepare_profile(options.profiling);
   const auto backend = open_backend(options.device);
   const auto sensors = begin_nvml_log(options.profiling, options.device);
-  if (options.profiling.profiles())
-    return profile_cases(suite.name, chosen, options) ? 0 : Exit::failed;
+  if (options.profiling.profiles()) return profile_cases(suite.name, chosen, options);
   initialise_benchmark(program, options);
 
   Report report{.suite = suite.name,

@@ -61,6 +61,15 @@ TEST_F(ProfileCommand, AMeanStepThatIsTooLongIsExitOneWithBothNumbers) {
   EXPECT_THAT(said.words, HasSubstr("--assert-mean=1e-09 allows less"));
 }
 
+TEST_F(ProfileCommand, ACaseThatRunsOutOfMemoryIsExitThreeAsWhereItIsMeasured) {
+  const Said said =
+      run("HOLDFAST_CEILINGS=none HOLDFAST_MEMORY_LIMIT_GB=1e-4 " CUBED_SPHERE_SWE_BINARY
+          " --filter='rhs/n:24/f64' --profile-steps=1 --assert-mean=1e-9 --profile=" +
+          in_folder);
+  EXPECT_EQ(said.exit, 3) << said.words;
+  EXPECT_THAT(said.words, HasSubstr("failed cubed_sphere_swe/rhs/n:24/f64: failed to allocate"));
+}
+
 TEST_F(ProfileCommand, AMeanStepThatIsShortEnoughIsWell) {
   EXPECT_EQ(suite("--filter='rhs/n:24/f64' --assert-mean=60").exit, 0);
 }

@@ -414,6 +414,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spoilt{"NoProcesses", "results", "\"processes\": 5", "\"processes\": 0", 2},
         Spoilt{"AMedianOfNoProcess", "results", "\"median\": 10", "\"median\": 30", 2},
         Spoilt{"ANegativeSpread", "results", "\"mad_between\": 0.05", "\"mad_between\": -0.05", 2},
+        Spoilt{"ASpreadOfNoProcesses", "results", "\"mad_between\": 0.05", "\"mad_between\": 5", 2},
         Spoilt{"NegativeBytes", "results", "\"value\": 4096", "\"value\": -4096", 2},
         Spoilt{"AnErrorAboveItsLimit", "results", "\"error\": 1e-15", "\"error\": 1e-3", 1},
         Spoilt{"AResultThatNobodyVerified", "results", "\"status\": \"passed\"",

@@ -128,7 +128,7 @@ class DroppedTime : public OtherProcessor {
 TEST_F(DroppedTime, IsMissingThoughNothingIsAcceptedOfTheProcessor) {
   expect_output(check(), 3,
                 AllOf(HasSubstr("MISSING"), HasSubstr(toy::sum_id),
-                      HasSubstr("speedup       has an accepted value, 10, and was not measured")));
+                      HasSubstr("has an accepted value, 10 on AuthenticAMD-26-2, and was not")));
 }
 
 TEST_F(DroppedTime, IsAcceptedWhereThePolicySaysWhyItIsGone) {

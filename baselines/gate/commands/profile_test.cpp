@@ -198,6 +198,13 @@ TEST_F(ProfileCommand, AProfileThatFailsIsAWarningOfTheRun) {
   }
 }
 
+TEST_F(ProfileCommand, ACaseThatRanOutOfMemoryCostsTheOthersNoProfile) {
+  const Outcome outcome = run_profiled("profile_exhausts");
+  EXPECT_EQ(outcome.code, 0) << outcome.complaints;
+  EXPECT_THAT(outcome.complaints, HasSubstr("warning: not every case has a profile"));
+  EXPECT_TRUE(fs::exists(profiles_));
+}
+
 TEST_F(ProfileCommand, ANewRunKeepsNoProfileOfAnOlderOne) {
   run_profiled("ok");
   ASSERT_TRUE(fs::exists(profiles_));

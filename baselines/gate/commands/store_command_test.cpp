@@ -515,8 +515,11 @@ TEST_F(StoreCommand, AMissingMetricIsNotAccepted) {
 
 TEST_F(StoreCommand, ANoisyRatioIsNotAccepted) {
   expect_complaint(
-      refused([](Results& now) { toy::metric(now, "case", "speedup").mad_between = 2; }), 4,
-      HasSubstr("is noisy: its processes differ by +20 %"));
+      refused([](Results& now) {
+        toy::metric(now, "case", "speedup") = {
+            .kind = "ratio", .processes = {7, 8, 10, 12, 13}, .median = 10, .mad_between = 2};
+      }),
+      4, HasSubstr("is noisy: its processes differ by +20 %"));
 }
 
 TEST_F(StoreCommand, AnImpossibleSpeedIsNotAccepted) {

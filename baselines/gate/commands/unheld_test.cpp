@@ -183,7 +183,7 @@ TEST_F(Unheld, ABoundThatProcessesDisputePassesInAmberAndNotWell) {
   now.list_hash = sha256(printed);
   const auto floor_fractions = [&](const std::vector<double>& values) {
     toy::metric(now, "optimized", "floor_fraction") = {
-        .kind = "advisory", .processes = values, .median = 0.5, .mad_between = 0};
+        .kind = "advisory", .processes = values, .median = 0.5};
     store(now);
     write_file(result_path(now).parent_path() / "toy.list.json", printed);
   };

@@ -27,7 +27,7 @@ const std::vector<std::string_view> case_statuses = {"ok",      "failed",  "skip
 const std::vector<std::string_view> check_statuses = {"passed", "failed", "not_executed"};
 const std::vector<std::string_view> run_statuses = {"ok", "no_device"};
 
-// The median must match the processes, so that no edit moves only what is judged.
+// Median and spread must match the processes, so that no edit moves only what judges.
 void check_numbers(const Reader& reader, const Metric& metric) {
   if (metric.mad_between && *metric.mad_between < 0)
     throw reader.wrong("'mad_between' is a spread and cannot be negative");
@@ -44,6 +44,10 @@ void check_numbers(const Reader& reader, const Metric& metric) {
   if (std::abs(*metric.median - middle) > 1e-9 * std::abs(middle))
     throw reader.wrong(
         text("'median' is ", *metric.median, ", and that of its processes is ", middle));
+  const double spread = median_absolute_deviation(metric.processes);
+  if (std::abs(metric.mad_between.value_or(spread) - spread) > 1e-9 * std::abs(middle))
+    throw reader.wrong(
+        text("'mad_between' is ", *metric.mad_between, ", and that of its processes is ", spread));
 }
 
 Metric parse_metric(const Reader& reader) {

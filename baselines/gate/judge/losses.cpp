@@ -40,14 +40,15 @@ void PartJudge::look_for_bounded_reference(const CaseResult& result, const std::
     missing(result.id, "reference", name, "has a bound and was not measured", part_.run_again());
 }
 
-// Those accepted before the change and those that it accepts itself. Of other processors too: where
-// nothing is accepted of this one, only they tell which times a case has.
-std::vector<const Entries*> PartJudge::accepted_entries() const {
-  std::vector<const Entries*> all;
+// Those accepted before the change and those that it accepts itself. Of other processors too, by
+// name: where nothing is accepted of this one, only they tell which times a case has.
+std::vector<std::pair<std::string, const Entries*>> PartJudge::accepted_entries() const {
+  std::vector<std::pair<std::string, const Entries*>> all;
   for (const auto* baseline : {&part_.baseline, &part_.proposed}) {
     if (!*baseline) continue;
-    all.push_back(&(*baseline)->entries);
-    for (const auto& [processor, entries] : (*baseline)->processors) all.push_back(&entries);
+    all.emplace_back("", &(*baseline)->entries);
+    for (const auto& [processor, entries] : (*baseline)->processors)
+      all.emplace_back(processor, &entries);
   }
   return all;
 }
@@ -55,12 +56,13 @@ std::vector<const Entries*> PartJudge::accepted_entries() const {
 // Entries without a result. Removing them excuses nothing.
 void PartJudge::look_for_lost_entries() {
   if (part_.results.partial) return;
-  for (const Entries* entries : accepted_entries())
+  for (const auto& [processor, entries] : accepted_entries())
     for (const auto& [key, entry] : *entries)
-      if (judged_.insert(key).second) look_for_lost(key, entry);
+      if (judged_.insert(key).second) look_for_lost(key, entry, processor);
 }
 
-void PartJudge::look_for_lost(const std::string& key, const Entry& entry) {
+void PartJudge::look_for_lost(const std::string& key, const Entry& entry,
+                              const std::string& processor) {
   const EntryName name = entry_name(key);
   const std::string &case_id = name.case_id, &metric = name.metric;
   if (metric == kernels_metric || is_known_missing(case_id, metric)) return;
@@ -71,7 +73,9 @@ void PartJudge::look_for_lost(const std::string& key, const Entry& entry) {
   if (is_listed && tier_includes("gate", listed->tier) && !tier_includes(tier, listed->tier))
     return;  // a run of a smaller tier
   const std::string unit = unit_of(part_.list.metrics, metric);
-  lose(name, text("has an accepted value, ", readable(entry.value, unit)),
+  lose(name,
+       text("has an accepted value, ", readable(entry.value, unit),
+            processor.empty() ? "" : " on " + processor),
        is_listed && !tier_includes("gate", listed->tier)
            ? "its case is of the tier " + listed->tier + " now"
        : part_.list.metrics.contains(metric) ? "was not measured"

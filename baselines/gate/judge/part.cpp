@@ -137,7 +137,7 @@ void PartJudge::judge_wrong(const CaseResult& result, const std::string& reason)
 
 // A case that failed as a whole says so once; its single metrics are not missing besides.
 void PartJudge::excuse_entries(const std::string& case_id) {
-  for (const Entries* entries : accepted_entries())
+  for (const auto& [processor, entries] : accepted_entries())
     for (auto at = entries->lower_bound(case_id + '|');
          at != entries->end() && at->first.starts_with(case_id + '|'); ++at)
       judged_.insert(at->first);

@@ -62,9 +62,9 @@ class PartJudge {
                        const std::vector<std::string>& names);
   void look_for_bounded_reference(const CaseResult& result, const std::string& name,
                                   const std::vector<NamedMetric>& all);
-  std::vector<const Entries*> accepted_entries() const;
+  std::vector<std::pair<std::string, const Entries*>> accepted_entries() const;
   void look_for_lost_entries();
-  void look_for_lost(const std::string& key, const Entry& entry);
+  void look_for_lost(const std::string& key, const Entry& entry, const std::string& processor);
   void look_for_lost_bounds();
   void lose(const EntryName& name, const std::string& had, const std::string& how);
   void tell_changed_meanings();

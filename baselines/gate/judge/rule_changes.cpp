@@ -180,6 +180,24 @@ class Table {
                               .whose = " of " + processor,
                               .is_measured = is_measured});
       }
+      look_for_lost_cases(baseline);
+    }
+  }
+
+  // Cases without accepted values, as those of the full tier, show their loss by their limits.
+  void look_for_lost_cases(const Baseline& baseline) {
+    const MetricNames valued = known_metrics({.baselines = {{"", baseline}}});
+    for (const auto& [old_id, limit] : baseline.limits) {
+      const std::string id = present_name(base_, change_.aliases, old_id);
+      const std::string how = unlisted(id, baseline.device_class);
+      if (how.empty() || valued.contains(old_id)) continue;
+      const Removal* gone =
+          change_.policy.removal(id, baseline.device_class, case_variant, "check_error");
+      add({.rule = text(id, " on ", baseline.device_class),
+           .before = text("the limit of its error, ", readable(limit.value, "1")),
+           .after = how,
+           .why = reason_of(gone, base_.policy.get()),
+           .loosens = true});
     }
   }
 
@@ -216,16 +234,22 @@ class Table {
     return list == change_.lists.end() || list->metrics.contains(name.metric);
   }
 
+  // How the lists lack a case; empty where they have it there, or do not tell of its suite.
+  std::string unlisted(const std::string& id, const std::string& device_class) const {
+    const auto at = cases_.find(id);
+    if (at == cases_.end())
+      return change_.complete || has_suite(change_.lists, suite_of(id)) ? "no such case" : "";
+    const std::string kind = kind_of_class(device_class);
+    return at->second->devices.contains(kind) ? "" : text("not run on ", kind, " any more");
+  }
+
   std::string lost_how(const EntryName& name, const Accepted& accepted) const {
+    if (const std::string how = unlisted(name.case_id, accepted.device_class); !how.empty())
+      return how;
     if (const auto at = cases_.find(name.case_id); at != cases_.end()) {
-      const ListedCase& listed = *at->second;
-      if (!tier_includes("gate", listed.tier))
-        return text("of the tier ", listed.tier, ", which does not gate");
-      const std::string kind = kind_of_class(accepted.device_class);
-      if (!listed.devices.contains(kind)) return text("not run on ", kind, " any more");
+      if (!tier_includes("gate", at->second->tier))
+        return text("of the tier ", at->second->tier, ", which does not gate");
       if (!accepted.is_measured && !is_known(name)) return "no such metric";
-    } else if (change_.complete || has_suite(change_.lists, suite_of(name.case_id))) {
-      return "no such case";
     }
     const std::string key = entry_key(name.case_id, name.variant, name.metric);
     return accepted.now && accepted.now->contains(key) ? "" : "taken out of the baseline";

@@ -205,14 +205,17 @@ bool Suspects::has_environment_moved(const std::string& kind, const SecondOpinio
   }
   const bool times_only = kind == "time";
   verdict_.notes.push_back(text("the environment moved: ", at_once, "; their times ",
-                                times_only ? "" : "and ratios ", "are advisory"));
+                                times_only ? "" : "and ratios ", "are ",
+                                part_.beside ? "undecided unless compared" : "advisory"));
   for (const Suspect& suspect : suspects_) {
     Row& row = verdict_.rows[suspect.row];
     if (!suspect.machine_possible || (times_only && row.kind != "time")) continue;
     if (asked_.contains(suspect.row)) continue;
-    row.verdict = verdict::environment;
+    // The environment of a base beside it is the same, and explains no difference between them.
+    const bool excuses = row.standard != held_against::beside;
+    row.verdict = excuses ? verdict::environment : verdict::noisy;
     row.next = part_.run_again();
-    row.blocking = false;
+    row.blocking = row.blocking && undecided_fails_ && !excuses;
   }
   return true;
 }

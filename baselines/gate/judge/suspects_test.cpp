@@ -464,6 +464,31 @@ TEST(Suspects, ManySuspectsOfWhichNoComparisonClearedOneAreNotTheMachines) {
   }
 }
 
+// A base beside it had the same machine, which explains no difference from it.
+TEST(Suspects, ManySuspectsBesideABaseAreUndecidedUnlessTheyAreCompared) {
+  Part judged = Many(20).slower(15);
+  judged.beside.emplace();
+  for (const CaseResult& result : judged.results.cases) {
+    judged.beside->values[entry_key(result.id, case_variant, "speedup")] = five_times(10);
+    judged.beside->values[entry_key(result.id, "reference", "time_s")] = five_times(6e-3);
+  }
+  int left = 3;
+  const auto clears_three = [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
+    for (Row* suspect : suspects)
+      if (left-- > 0) {
+        suspect->evidence[confirmation_evidence] = "found";
+        suspect->verdict = verdict::pass;
+        suspect->blocking = false;
+      }
+  };
+  const PartVerdict verdict = judge_part(judged, policy(), false, true, clears_three);
+  EXPECT_EQ(verdict.exit, 4);
+  EXPECT_THAT(verdicts(verdict, "NOISY"), testing::SizeIs(12));
+  EXPECT_THAT(verdict.notes, testing::Contains(HasSubstr("are undecided unless compared")));
+  left = 3;
+  EXPECT_EQ(judge_part(judged, policy(), false, false, clears_three).exit, 0);
+}
+
 // The speedup's row after a second opinion that does so.
 Row after_opinion(const std::function<void(Row&)>& opinion) {
   Results slower = toy::host();

@@ -57,13 +57,15 @@ std::optional<Dump> read_dump(const fs::path& file) {
 }
 
 // One thread makes the counts repeat, and so does a heap without a history: small blocks are reused
-// in place, and larger ones are mapped one by one. A suite that finds GOMP_SPINCOUNT set
-// does not restart itself, which valgrind would not follow.
+// in place, and larger ones are mapped one by one. VALGRIND_OPTS or a .valgrindrc could leave
+// functions out. A suite that finds GOMP_SPINCOUNT set does not restart itself, which valgrind
+// would not follow.
 Task counting_task(const Counting& counting, const Ids& ids, const fs::path& folder) {
   Task task{.program = counting.valgrind,
             .arguments = {"--tool=callgrind", "--quiet", "--instr-atstart=no",
                           "--callgrind-out-file=" + (folder / dump_name).string(),
-                          counting.binary.string(), "--device=host", "--count-instructions"},
+                          "--command-line-only=yes", counting.binary.string(), "--device=host",
+                          "--count-instructions"},
             .environment = {{"HOLDFAST_NUM_THREADS", "1"},
                             {"GOMP_SPINCOUNT", "1000"},
                             {"GLIBC_TUNABLES",

@@ -18,9 +18,10 @@ namespace fs = std::filesystem;
 // Why the profiles that a process left in `folder` cannot be kept; empty where they can.
 std::string profiling_problem(const Outcome& outcome, double timeout_seconds,
                               const fs::path& folder) {
-  // A case that fails its check does not spoil the profiles of the others.
+  // A case that fails its check or runs out of memory does not spoil the profiles of the others.
   if (outcome.ending != Ending::exited ||
-      (outcome.code != 0 && outcome.code != exit_code(Fault::regression))) {
+      (outcome.code != 0 && outcome.code != exit_code(Fault::regression) &&
+       outcome.code != exit_code(Fault::incomplete))) {
     const std::string words = last_lines(outcome.complaints, 1);
     return text(describe(outcome, timeout_seconds), words.empty() ? "" : ": ", words);
   }

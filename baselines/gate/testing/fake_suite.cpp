@@ -291,6 +291,10 @@ int profile(const Profiling& profiling, const std::string& behaviour) {
   }
   if (behaviour == "profile_warns") std::cerr << "begins\nholdfast: warn: no samples: \x1b[2J\n";
   if (behaviour != "profile_silent") write_profiles(profiling, behaviour);
+  if (behaviour == "profile_exhausts") {
+    std::cerr << "fake_suite: failed another: out of memory\n";
+    return 3;
+  }
   if (!profiling.asserts) return 0;
   std::cerr << "fake_suite: the mean step of add takes 605 us, above --assert-mean\n";
   return 1;

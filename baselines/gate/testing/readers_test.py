@@ -68,6 +68,7 @@ def times(document: dict[str, Any], factor: float, launches: int | None = None) 
         spread = [1 + 0.0004 * (at * 7 % 11 - 5) for at in range(len(time["processes"]))]
         time["processes"] = [1e-3 * factor * one for one in spread]
         time["median"] = sorted(time["processes"])[len(spread) // 2]
+        time["mad_between"] = sorted(abs(one - time["median"]) for one in time["processes"])[len(spread) // 2]
         if launches is not None and case["id"] == CASE:
             metrics["launches"]["value"] = launches
     return made

@@ -45,7 +45,7 @@ Metric of_processes(const std::string& kind, const std::vector<double>& values) 
   return {.kind = kind,
           .processes = values,
           .median = median(values),
-          .mad_between = 0.005,
+          .mad_between = median_absolute_deviation(values),
           .samples = 400};
 }
 

@@ -104,14 +104,15 @@ void prepare_profile(const ProfileOptions& options) {
   if (!options.nvml_log.empty()) check_writable(options.nvml_log, "nvml-log");
 }
 
-bool profile_cases(const std::string& suite, const std::vector<const Case*>& cases,
-                   const SuiteOptions& options) {
+int profile_cases(const std::string& suite, const std::vector<const Case*>& cases,
+                  const SuiteOptions& options) {
   const auto backend = open_backend(options.device);
   if (!options.profiling.dump_kernels.empty() && !backend->device)
     say("--dump-kernels: the host backend compiles no kernels, so none are written");
   std::optional<Ceilings> ceilings;
   if (!options.profiling.profile.empty()) ceilings = ceilings_of(*backend);
   std::size_t number = 0, profiled = 0;
+  bool incomplete = false;
   std::vector<std::string> complaints;
   for (const Case* one : cases) {
     say(text("[", ++number, "/", cases.size(), "] ", one->id));
@@ -127,6 +128,7 @@ bool profile_cases(const std::string& suite, const std::vector<const Case*>& cas
       if (error.fault() == Fault::no_device || error.fault() == Fault::bad_input) throw;
       if (error.fault() == Fault::device)
         throw Error(Fault::device, text(one->id, ": ", error.what()));
+      incomplete = incomplete || error.fault() == Fault::out_of_memory;
       complaints.push_back(text("failed ", one->id, ": ", error.what()));
     }
   }
@@ -135,7 +137,7 @@ bool profile_cases(const std::string& suite, const std::vector<const Case*>& cas
                 "none of the chosen cases is made of steps, so nothing was profiled; choose others "
                 "with --filter");
   for (const std::string& complaint : complaints) say(complaint);
-  return complaints.empty();
+  return incomplete ? Exit::incomplete : complaints.empty() ? 0 : Exit::failed;
 }
 
 }  // namespace holdfast

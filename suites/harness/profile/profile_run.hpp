@@ -14,8 +14,9 @@ namespace holdfast {
 void prepare_profile(const ProfileOptions& options);
 
 // For each case and each requested variant, records it, writes the requested files, prints an
-// overview. Returns false if a case failed or its mean step is longer than allowed.
-bool profile_cases(const std::string& suite, const std::vector<const Case*>& cases,
-                   const SuiteOptions& options);
+// overview. Returns the exit code: a case that ran out of memory was not profiled, which outranks
+// one that failed or whose mean step is longer than allowed.
+int profile_cases(const std::string& suite, const std::vector<const Case*>& cases,
+                  const SuiteOptions& options);
 
 }  // namespace holdfast

@@ -183,6 +183,8 @@ class Checking {
     verdict().not_checked.push_back(text(results.suite, " on ", results.env.device_name,
                                          ": no such device (",
                                          results.reason.value_or("no reason given"), ")"));
+    add_caveat(text(results.suite, " on ", results.env.device_name, " not measured here"),
+               verdict());
   }
 
   void add_found(const Part& part, PartVerdict found) {

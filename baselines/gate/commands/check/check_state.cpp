@@ -237,10 +237,13 @@ void CheckState::tell_unknown(Verdict& verdict) const {
 }
 
 // A suite that is no longer measured on a device is not judged there, and one word in its
-// CMakeLists.txt does that, as a word more filters its cases. Which hosts and GPUs exist depends on
-// the machine; compiling for a GPU needs none.
+// CMakeLists.txt does that, as a word more filters its cases. Which processors and GPUs exist
+// depends on the machine; each is a host of some class, and compiling for a GPU needs none.
 void CheckState::tell_unmeasured(Verdict& verdict) const {
-  std::map<std::string, std::vector<std::string>> by_class;  // suites that nobody compiled
+  const bool has_host = std::ranges::any_of(root_.parts, [](const MeasuredPart& part) {
+    return !part.no_device() && is_host_class(part.results.env.device_class);
+  });
+  std::map<std::string, std::set<std::string>> unmeasured;  // suites by what any machine can do
   for (const auto& [place, baseline] : base_->baselines) {
     if (lost_.contains(place) || says_why_gone(baseline)) continue;
     const std::string suite = fs::path(place).stem();
@@ -256,11 +259,13 @@ void CheckState::tell_unmeasured(Verdict& verdict) const {
       miss(place, "the merge base has its baseline, and " + why,
            measure_command(request_, suite, device), verdict);
     else if (kind_of_class(on) == "cuda-dry")
-      by_class[on].push_back(suite);
+      unmeasured[on].insert(suite);
+    else if (is_host_class(on) && !has_host)
+      unmeasured["host"].insert(suite);
   }
-  for (const auto& [on, suites] : by_class)
+  for (const auto& [on, suites] : unmeasured)
     verdict.caveats.push_back(
-        text(suites.size() == 1 ? suites.front() : plural(suites.size(), "suite"), " on ", on,
+        text(suites.size() == 1 ? *suites.begin() : plural(suites.size(), "suite"), " on ", on,
              " not measured here"));
 }
 

@@ -145,6 +145,50 @@ TEST_F(LaxerOracle, OfACaseThatChecksNothingAnyMoreIsALoosening) {
                                  "1e-12 -> none"));
 }
 
+// No accepted value would show that a list drops a case of the full tier.
+class DroppedCase : public WhoJudges {
+ protected:
+  static constexpr const char* dropped = "toy/large/n:4096/f64";
+
+  void SetUp() override {
+    WhoJudges::SetUp();
+    List listed = toy::list();
+    listed.cases.push_back(listed.cases.back());
+    listed.cases.back().id = dropped;
+    listed.cases.back().tier = "full";
+    store_as_listed(toy::dry(), listed);
+    ASSERT_EQ(accept({"--why=a large case"}), 0) << complaints_;
+    begin();
+    EXPECT_EQ(judge(), 0) << output_ << complaints_;
+    listed.cases.pop_back();
+    store_as_listed(toy::dry(), listed);
+  }
+};
+
+TEST_F(DroppedCase, OfTheFullTierIsALoosening) {
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  toy/large/n:4096/f64 on cuda-dry-sm_90: "
+                                 "the limit of its error, 1e-12 -> no such case"));
+}
+
+TEST_F(DroppedCase, OfTheFullTierIsAcceptedWhereThePolicySaysWhy) {
+  policy(no_waivers, R"("removed": [{"match": "toy/large/**", "metric": "*",
+                                      "why": "it says no more than the small one"}], "waivers": [])");
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("it says no more than the small one"));
+}
+
+TEST_F(DroppedCase, OfTheFullTierIsNoneThatWasRenamed) {
+  List listed = toy::list();
+  listed.cases.push_back(listed.cases.back());
+  listed.cases.back().id = "toy/great/n:4096/f64";
+  listed.cases.back().tier = "full";
+  store_as_listed(toy::dry(), listed);
+  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1",
+      "aliases": {"toy/large/n:4096/f64": "toy/great/n:4096/f64"}})");
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+}
+
 TEST_F(LaxerOracle, IsToldNotToBeKnownWhereNoBaselineSaysHowStrictItWas) {
   for (const Results& of : {toy::dry(), toy::host()})
     edit(of, [](Baseline& edited) { edited.limits.clear(); });

@@ -10,11 +10,13 @@ namespace holdfast::gate {
 namespace {
 
 // Whether a class of `kind` (host, cuda, cuda-dry) can match the glob: decided by what stands
-// before its first star. Classes of real GPUs are called after the GPU, "nvidia-h200".
+// before its first star, so that machines which nobody has measured yet may be meant.
 bool kind_can_match(const std::string& device, const std::string& kind) {
+  const std::string_view begins = kind == "host"   ? "host-"
+                                  : kind == "cuda" ? "nvidia-"
+                                                   : "cuda-dry-sm_";
   const std::string prefix = device.substr(0, device.find('*'));
-  if (kind == "cuda") return !prefix.starts_with("host") && !prefix.starts_with("cuda");
-  return prefix.starts_with(kind) || kind.starts_with(prefix);
+  return prefix.starts_with(begins) || (prefix != device && begins.starts_with(prefix));
 }
 
 bool matches_something(const Scope& scope, const std::vector<List>& lists) {

@@ -269,6 +269,23 @@ TEST(Policy, ADeviceThatHalfNamesCudaDryIsAnError) {
     EXPECT_EQ(complaint(device), "accepted");
 }
 
+TEST(Policy, ADeviceThatNoClassIsCalledLikeMatchesNothing) {
+  List list = toy::list();
+  list.cases.front().devices["cuda"] = list.cases.front().devices["host"] = {"launches"};
+  const auto complaint = [&](const std::string& device) {
+    return toy::complaint([&] {
+      with(text(R"({"match": "toy/step/**", "device": ")", device,
+                R"(", "metric": "launches", "tolerance": 1})"))
+          .check_against({list}, true);
+    });
+  };
+  for (const char* none : {"host", "hosts-*", "h200", "gpu-*", "nvidea-*", "cuda-dry-90"})
+    EXPECT_THAT(complaint(none), HasSubstr(text("matches nothing: no suite lists toy/step/** on ",
+                                                none, " with the metric launches")));
+  for (const char* one : {"*-2t", "n*", "nvidia-b300", "cuda-dry-sm_120", "host-x86_64-v5-*"})
+    EXPECT_EQ(complaint(one), "accepted") << "a machine that nobody has yet";
+}
+
 TEST(Policy, ARemovalAndAnAbsenceNameADeviceThatThereCanBe) {
   for (
       const char* spoken :
