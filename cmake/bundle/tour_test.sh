@@ -310,6 +310,42 @@ expect 3 '^asked: check ' "what could not be measured is told, though what follo
 step dry_equals_real cuda-dry:sm_90 no
 expect 0 "^asked: diff $place/asked/dry_equals_real/real $place/asked/dry_equals_real/dry\$" "the device is compared with a dry one"
 
+# ---- what times nothing runs beside one another where there are CPUs for it, in a share below ten minutes ----
+
+cp bin/cubed_sphere_swe bin/another
+cp bin/cubed_sphere_swe.list.json bin/another.list.json
+cat > "$place/python/compute-sanitizer" << 'END'
+#!/bin/bash
+# Ends well if that of the other suite has begun.
+log=$8 program=$9
+touch "$log.begun"
+for ((tries = 0; tries < 10; ++tries)); do
+  others=("${log%/*}"/*.begun)
+  [ ${#others[@]} -lt 2 ] || break
+  sleep 0.1
+done
+echo "ERROR SUMMARY: 0 errors" > "$log"
+[ ${#others[@]} -eq 2 ] && [ "${program##*/}" != "$FAILS" ]
+END
+# shellcheck disable=SC2016  # expanded by it
+printf '#!/bin/sh\necho $cpus\n' > "$place/python/nproc"
+chmod +x "$place/python"/{compute-sanitizer,nproc}
+export cpus=4
+step memcheck cuda no
+expect 0 '^memcheck complains about 0 of 2 suites, 0 did not end' "suites that are watched run beside one another"
+step memcheck cuda no another
+expect 1 '^another: ' "what fails beside others is told under its name"
+cpus=2
+step memcheck cuda no
+expect 1 '^memcheck complains about 0 of 2 suites' "on two CPUs suites take turns"
+cpus=4
+printf '#!/bin/sh\necho Exclusive_Process\n' > "$place/python/nvidia-smi"
+chmod +x "$place/python/nvidia-smi"
+step memcheck cuda no
+expect 1 '^memcheck complains about 0 of 2 suites' "on a GPU for one process suites take turns"
+rm "$place/python/nvidia-smi"
+rm bin/another bin/another.list.json
+
 # ---- a GPU that is not the dry device's ----
 
 cat > "$place/python/holdfast" << 'END'

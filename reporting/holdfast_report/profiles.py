@@ -167,6 +167,7 @@ class Profile(Record):
     windows: list[Window]
     work: Work | None
     floor_s: Number | None
+    kernels_floor_s: Number | None = None
     device_counts: DeviceCounts | None
     trace: str | None
 

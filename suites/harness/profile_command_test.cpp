@@ -34,6 +34,7 @@ TEST_F(ProfileCommand, WritesADocumentPerVariantThatObeysItsSchema) {
     EXPECT_EQ(profile["clock"], "host");
     EXPECT_EQ(profile["overview"]["step_s"].size(), 3);
     EXPECT_GT(profile["floor_s"], 0);
+    EXPECT_EQ(profile["kernels_floor_s"], profile["floor_s"]) << "phases cost a host nothing";
     EXPECT_EQ(profile["trace"], stem + ".trace.json");
     EXPECT_FALSE(document(stem + ".trace.json")["traceEvents"].empty());
   }

@@ -250,6 +250,8 @@ Profile parse_profile(const Document& document) {
   profile.work_bytes = not_negative(work.take("bytes"));
   work.close();
   profile.floor_s = not_negative_or_null(object.take("floor_s"));
+  if (const auto floor = object.optional("kernels_floor_s"))
+    profile.kernels_floor_s = not_negative_or_null(*floor);
   if (const Reader reader = object.take("device_counts"); !reader.is_null()) {
     Object counts = reader.object();
     for (const char* name : {"kernels", "copied_bytes_h2d", "copied_bytes_d2h", "copied_bytes_d2d",

@@ -111,7 +111,7 @@ struct Profile {
   std::optional<double> first_call_s = {};
   std::vector<ProfileWindow> windows = {};
   double work_flops = 0, work_bytes = 0;
-  std::optional<double> floor_s = {};
+  std::optional<double> floor_s = {}, kernels_floor_s = {};
   std::map<std::string, std::int64_t> device_counts = {};  // empty where the device told nothing
   std::optional<std::string> trace = {};
 };

@@ -33,6 +33,13 @@ TEST(ProfileDocument, KeepsWhatWasWritten) {
   EXPECT_EQ(profile.floor_s, 2e-4);
 }
 
+TEST(ProfileDocument, KeepsTheFloorOfKernelsWhichAnOlderOneLacks) {
+  json newer = toy::gpu_profile();
+  newer["kernels_floor_s"] = 1e-4;
+  EXPECT_EQ(toy::parsed(newer).kernels_floor_s, 1e-4);
+  EXPECT_FALSE(toy::parsed(toy::gpu_profile()).kernels_floor_s);
+}
+
 TEST(ProfileDocument, HasNoTimesWhereNothingWasExecuted) {
   const Profile profile = toy::parsed(toy::dry_profile());
   EXPECT_FALSE(profile.overview.mean_step_s);

@@ -88,7 +88,9 @@ struct Reading {
 constexpr Reading profile_readings[] = {
     {"kernels_s", kernels_per_step},
     {"kernels_floor_fraction",
-     [](const Profile& profile) { return over(profile.floor_s, kernels_per_step(profile)); }},
+     [](const Profile& profile) {
+       return over(profile.kernels_floor_s, kernels_per_step(profile));
+     }},
     {"idle_fraction", [](const Profile& profile) { return profile.overview.idle_fraction; }},
     {"max_gap_s", [](const Profile& profile) { return profile.overview.max_gap_s; }},
     {"top_kernel_fraction", top_kernel},

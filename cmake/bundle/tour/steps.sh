@@ -7,8 +7,8 @@
 set -uo pipefail
 # shellcheck source=cmake/bundle/tour/codes.sh
 . "$bundle/tour/codes.sh"
-# A stopped step ends when its running program, which is stopped as well, has ended.
-trap 'exit 143' TERM
+# A stopped step ends when its running programs, which are stopped as well, have ended.
+trap 'wait; exit 143' TERM
 
 place=$out/$1
 mkdir -p "$place/.parts"
@@ -31,11 +31,16 @@ declare -A raced=([cubed_sphere_swe]='/(rhs|rk4_step)/')
 
 # Runs and shows a part of the step, and keeps the worst exit code in `code`. Parts that finished before an earlier call was
 # stopped are not repeated.
-code=0
+code=0 room=1
 part() {  # NAME COMMAND...
-  local kept=$place/.parts/$1 result=0
+  local name=$1 kept=$place/.parts/$1 result=0
   shift
   if [ ! -f "$kept" ]; then
+    if [ "$room" -gt 1 ]; then
+      until [ "$(jobs -rp | wc -l)" -lt "$room" ]; do wait -n; done
+      room=1 part "$name" "$@" 2>&1 | sed "s/^/$name: /" &
+      return
+    fi
     printf '$'
     printf ' %q' "$@"
     echo
@@ -45,6 +50,19 @@ part() {  # NAME COMMAND...
   result=$(< "$kept")
   code=$(worse "$code" "$result")
   [ "$result" -eq 0 ]
+}
+
+# Whether a GPU serves one process at a time.
+is_exclusive() {
+  nvidia-smi --query-gpu=compute_mode --format=csv,noheader 2> /dev/null | grep -q Exclusive
+}
+
+# Runs parts that time nothing: on a short visit beside one another, one for two CPUs, each line of theirs under its part's
+# name. Their codes are taken, in their order, when all have ended.
+at_once() {  # COMMAND...: consists of parts
+  [ "$seconds" -ge 600 ] || is_exclusive || room=$(($(nproc) / 2)) "$@"
+  wait
+  "$@"
 }
 
 # Runs a program that has no time limits of its own, within that of a case.
@@ -159,15 +177,18 @@ step_dry_equals_real() {
     "(dry_equals_real/differences.txt)$otherwise_sized"
 }
 
-step_counts() {
+count_each() {
   local suite to
-  needs_gpu "CUPTI counts nothing on $device"
   for suite in "${suites[@]}"; do
     for to in fewer=5 more=15; do
       part "$suite.${to%=*}" within "$suite" --device="$device" --tier="$tier" --variant=both \
         --profile="$place/${to%=*}" --profile-steps="${to#*=}"
     done
   done
+}
+step_counts() {
+  needs_gpu "CUPTI counts nothing on $device"
+  at_once count_each
   part compare "$bundle/compare_counts.sh" "$place/fewer" "$place/more"
 }
 
@@ -207,19 +228,23 @@ step_side_by_side() {
 # Cases are built, checked and stepped once, but not timed: that takes minutes under such a tool. The OpenMP setting keeps a
 # suite from restarting itself under the tool. Races are searched only in optimized variants, whose threads share memory; a
 # reference launches up to hundreds of kernels per step, each slowed down by the tool.
-sanitize() {  # TOOL
-  local sanitizer suite variant=both some complaints silent=0
-  needs_gpu "compute-sanitizer watches nothing on $device"
-  sanitizer=$(PATH=${holdfast_cuda:+$holdfast_cuda/bin:$holdfast_cuda/compute-sanitizer:}$PATH type -P compute-sanitizer) ||
-    skip "this machine has no compute-sanitizer, neither in PATH nor in ${holdfast_cuda:-/usr/local/cuda}"
-  [ "$1" != racecheck ] || variant=optimized
+watch_each() {  # SANITIZER TOOL
+  local suite variant=both some
+  [ "$2" != racecheck ] || variant=optimized
   for suite in "${suites[@]}"; do
     some=''
-    [ "$1" != racecheck ] || some=${raced[$suite]:-}
-    GOMP_SPINCOUNT=1000 part "$suite" within "$sanitizer" --tool "$1" --target-processes all --error-exitcode 1 \
+    [ "$2" != racecheck ] || some=${raced[$suite]:-}
+    GOMP_SPINCOUNT=1000 part "$suite" within "$1" --tool "$2" --target-processes all --error-exitcode 1 \
       --log-file "$place/$suite.txt" "$bundle/bin/$suite" --device="$device" --tier=smoke --variant="$variant" \
       --memory-profile="$place/.parts/$suite.memory" --profile-steps=1 ${some:+--filter="$some"}
   done
+}
+sanitize() {  # TOOL
+  local sanitizer suite complaints silent=0
+  needs_gpu "compute-sanitizer watches nothing on $device"
+  sanitizer=$(PATH=${holdfast_cuda:+$holdfast_cuda/bin:$holdfast_cuda/compute-sanitizer:}$PATH type -P compute-sanitizer) ||
+    skip "this machine has no compute-sanitizer, neither in PATH nor in ${holdfast_cuda:-/usr/local/cuda}"
+  at_once watch_each "$sanitizer" "$1"
   complaints=$(grep -ls 'ERROR SUMMARY: [1-9]\|RACECHECK SUMMARY: [1-9]' "$place"/*.txt | wc -l)
   for suite in "${suites[@]}"; do
     grep -qs 'SUMMARY: ' "$place/$suite.txt" || silent=$((silent + 1))

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "harness/measure/ceilings_of.hpp"
 #include "harness/measure/metrics.hpp"
 
 namespace holdfast {
@@ -120,6 +121,13 @@ TEST(Floor, OfPhasesIsTheCheapestWayFromOneToTheNext) {
   const auto floor = gpu().floor({.bytes = 1e3, .phases = 4}, 1e3);
   EXPECT_DOUBLE_EQ(floor.seconds, 4e-6);
   EXPECT_EQ(floor.bound, "latency");
+}
+
+TEST(Floor, OfKernelsAloneHasNoLatencyOfPhases) {
+  const Work work{.bytes = 30e6, .phases = 1000};
+  EXPECT_DOUBLE_EQ(floor_seconds(gpu(), work, 30'000'000), 1e-3);
+  EXPECT_LT(kernels_floor_seconds(gpu(), work, 30'000'000), 1e-5);
+  EXPECT_GT(kernels_floor_seconds(gpu(), work, 30'000'000), 1e-6);
 }
 
 TEST(Floor, OfPhasesOnHostIsNone) {

@@ -6,6 +6,7 @@
 #include <exception>
 #include <string_view>
 
+#include "base/text.hpp"
 #include "harness/machine/measuring_turn.hpp"
 #include "runtime/base/log.hpp"
 
@@ -25,6 +26,11 @@ std::optional<Ceilings> ceilings_of(Backend& backend) {
 
 double floor_seconds(const Ceilings& ceilings, const Work& work, std::int64_t peak_bytes) {
   return ceilings.floor_seconds(work, std::min(static_cast<double>(peak_bytes), work.bytes));
+}
+
+double kernels_floor_seconds(const Ceilings& ceilings, Work work, std::int64_t peak_bytes) {
+  work.phases = 0;
+  return floor_seconds(ceilings, work, peak_bytes);
 }
 
 }  // namespace holdfast

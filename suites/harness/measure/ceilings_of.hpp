@@ -19,5 +19,7 @@ std::optional<Ceilings> ceilings_of(Backend& backend);
 // both bound the memory that it touches: too high a floor would make an honest time look
 // impossible.
 double floor_seconds(const Ceilings& ceilings, const Work& work, std::int64_t peak_bytes);
+// The same of its kernels alone, whose times need not include the latency between phases.
+double kernels_floor_seconds(const Ceilings& ceilings, Work work, std::int64_t peak_bytes);
 
 }  // namespace holdfast

@@ -60,7 +60,7 @@ struct Profiled {
   std::vector<const Compiled*> programs = {};  // owned by the backend's compiler
   Work work = {};
   std::optional<double> declared_upload_bytes = {};  // minimum per step, by the case
-  std::optional<double> floor_seconds = {};
+  std::optional<double> floor_seconds = {}, kernels_floor_seconds = {};
 
   std::size_t step_count() const;
 };

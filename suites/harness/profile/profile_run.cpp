@@ -74,8 +74,11 @@ std::vector<std::string> profile_case(const std::string& suite, const Case& one,
       continue;
     }
     ProfiledSubject subject = record(suite, one, variant, options.device, plan, expected);
-    if (ceilings && subject.data.executes)
-      subject.data.floor_seconds = floor_seconds(*ceilings, one.work, subject.data.peak_bytes);
+    if (ceilings && subject.data.executes) {
+      const std::int64_t peak = subject.data.peak_bytes;
+      subject.data.floor_seconds = floor_seconds(*ceilings, one.work, peak);
+      subject.data.kernels_floor_seconds = kernels_floor_seconds(*ceilings, one.work, peak);
+    }
     const Profile profile = analyse(subject.data);
     write_all(wanted, subject.data, profile);
     std::cout << profile_text(subject.data, profile) << std::flush;

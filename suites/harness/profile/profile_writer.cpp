@@ -200,6 +200,7 @@ json profile_json(const Profiled& profiled, const Profile& profile, const std::s
           {"windows", rows_json(profile.windows, window_json)},
           {"work", {{"flops", profiled.work.flops}, {"bytes", profiled.work.bytes}}},
           {"floor_s", nullable(profiled.floor_seconds)},
+          {"kernels_floor_s", nullable(profiled.kernels_floor_seconds)},
           {"device_counts", device_counts_json(recorded.device_counts)},
           {"trace", trace.empty() ? json(nullptr) : json(trace)}};
 }
