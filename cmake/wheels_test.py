@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each wheel is pinned by version and hash, no other list of wheels exists, and pip refuses another hash."""
+"""Each wheel is pinned by version and hash, no other list of wheels exists, pip refuses another hash, and what lacks its wheels fails."""
 
 import re
 import subprocess
@@ -40,6 +40,19 @@ def test_a_wheel_of_another_hash_is_refused(tmp_path: Path) -> None:
         capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode != 0
     assert "DO NOT MATCH THE HASHES" in done.stderr
+
+
+def test_without_its_wheels_a_test_fails_and_says_why(tmp_path: Path) -> None:
+    python = tmp_path / ".venv/bin/python3"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\nexit 1\n", "utf-8")
+    python.chmod(0o755)
+    script = tmp_path / "test.cmake"
+    script.write_text(f"""include("{ROOT}/cmake/Python.cmake")
+        execute_process(COMMAND ${{HOLDFAST_PYTEST}} -q COMMAND_ERROR_IS_FATAL ANY)""", "utf-8")
+    done = subprocess.run(["cmake", f"-DPROJECT_SOURCE_DIR={tmp_path}", "-P", script], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "wheels are absent: run ./cmake/bootstrap.sh" in done.stderr
 
 
 def test_no_module_of_the_current_folder_is_taken(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ TEST_F(ArenaTest, PutsEachArrayIntoTheLowestGapThatTakesIt) {
   EXPECT_EQ(arena.take(769), 1024u);
   EXPECT_EQ(arena.take(257), 0u);
   EXPECT_EQ(arena.take(256), 512u);
+  EXPECT_EQ(arena.take(0), 2048u);
+  EXPECT_EQ(arena.take(0), 2304u) << "an empty array has a place of its own";
 }
 
 TEST_F(ArenaTest, PeakIsTheHighestEndThatWasHeld) {

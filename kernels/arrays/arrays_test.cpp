@@ -55,6 +55,10 @@ constexpr std::int64_t beyond = 3;  // columns of `wide` between two rows of sca
 double wide_at(std::int64_t i) {
   return value(4, i);
 }
+constexpr double low = -800;  // its exponential is zero
+double low_at(std::int64_t i) {
+  return low + a_at(i);
+}
 
 std::unique_ptr<Backend> emulated(emulation::Order order = emulation::Order::forward) {
   EmulatedKernels kernels;
@@ -118,7 +122,8 @@ class Everything {
   void reductions() {
     keep<T>("weighted_sum", columns_,
             [&](T* out) { verbs_.weighted_sum(b_.data(), a_.data(), out, rows_, columns_); });
-    keep<T>("log_sum", columns_, [&](T* out) { verbs_.log_sum(a_.data(), out, rows_, columns_); });
+    keep<T>("log_sum", columns_,
+            [&](T* out) { verbs_.log_sum(low_.data(), out, rows_, columns_); });
     keep<T>("row_maximum", rows_,
             [&](T* out) { verbs_.row_maximum(a_.data(), out, rows_, columns_); });
     keep<T>("segment_sum", rows_ * columns_, [&](T* out) {
@@ -147,7 +152,7 @@ class Everything {
   Verbs verbs_;
   std::int64_t rows_, columns_;
   Buffer<T> a_ = input<T>(a_at), b_ = input<T>(b_at), positive_ = input<T>(positive_at);
-  Buffer<T> wide_ = input<T>(wide_at, beyond);
+  Buffer<T> low_ = input<T>(low_at), wide_ = input<T>(wide_at, beyond);
   Buffer<unsigned char> mask_ = input<unsigned char>(mask_at);
   Buffer<int> segments_ = input<int>(segment_at);
   Results results_ = {};
@@ -222,7 +227,7 @@ class ByDefinition {
     sums("weighted_sum", [](std::int64_t r, std::int64_t i) { return b_at(r) * a_at(i); });
     sums("square_sum", [](std::int64_t, std::int64_t i) { return a_at(i) * a_at(i); });
     sums("log_sum", [](std::int64_t, std::int64_t i) { return std::exp(a_at(i)); });
-    for (double& sum : results_["log_sum"]) sum = std::log(sum);
+    for (double& sum : results_["log_sum"]) sum = low + std::log(sum);
     each("row_maximum", rows_, [this](std::int64_t r) {
       double most = a_at(r * columns_);
       for (std::int64_t c = 1; c < columns_; ++c) most = std::max(most, a_at(r * columns_ + c));

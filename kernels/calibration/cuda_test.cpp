@@ -33,6 +33,11 @@ TEST_P(DeviceCalibration, IsWrongBeforeItsFirstStep) {
   EXPECT_THROW(verify(*calibration, GetParam().name), Error);
 }
 
+TEST_P(DeviceCalibration, StatesItsWork) {
+  const Size& size = GetParam().size;
+  expect_its_work(*make(*backend_, size), size, device_chains);
+}
+
 TEST(DeviceCalibrations, ThatLoseTheirLastValuesAreTold) {
   EmulatedKernels kernels;
   const Kernels listed;
@@ -45,6 +50,7 @@ TEST(DeviceCalibrations, ThatLoseTheirLastValuesAreTold) {
   const std::string told = failures_of([&] { expect_right(*backend, subjects[0]); });
   EXPECT_THAT(told, testing::HasSubstr("after 1 steps"));
   EXPECT_THAT(told, testing::HasSubstr("after 2 steps")) << "it goes on";
+  EXPECT_THROW(make_verified(*backend, subjects[0].size), Error);
 }
 
 TEST(DeviceCalibrations, RefuseWhatOnlyAHostHas) {
@@ -84,6 +90,22 @@ TEST(DeviceCalibrations, CountWhatTheyLaunch) {
   const Counts step = backend->ledger.counts - before;
   EXPECT_EQ(step.launches, 200);
   EXPECT_EQ(step.graph_nodes, 100);
+}
+
+TEST(DeviceCalibrations, CountWhatTheyMoveAndMultiply) {
+  const auto counts = [](const Size& size) {
+    const auto backend = open_backend("cuda-dry:sm_90");
+    const auto calibration = make(*backend, size);
+    const Counts before = backend->ledger.counts;
+    calibration->step();
+    return backend->ledger.counts - before;
+  };
+  const auto repeated = [](Kind kind) {
+    return Size{.kind = kind, .footprint_bytes = 4096, .edge = 8, .repeats = 3};
+  };
+  EXPECT_EQ(counts(repeated(Kind::upload)).h2d_bytes, 3 * 4096);
+  EXPECT_EQ(counts(repeated(Kind::memory_copy)).copies, 3);
+  EXPECT_EQ(counts(repeated(Kind::matrix_product)).library_calls, 3);
 }
 
 TEST(SumOfWords, IsTheSumOfTheWords) {

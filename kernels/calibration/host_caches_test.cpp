@@ -72,8 +72,10 @@ TEST_F(HostCaches, ALevelThatIsHiddenKeepsItsCommonSize) {
   const auto common = host_caches(root_ / "nowhere");
   cpus("0-1");
   cache(0, 1, "Data", "24K", "0");
+  cache(1, 2, "Unified", "", "0");
   const auto caches = host_caches(root_);
   EXPECT_EQ(caches[0].bytes, 24u << 10);
+  EXPECT_EQ(caches[1].bytes, common[1].bytes);
   EXPECT_EQ(caches[2].bytes, common[2].bytes);
 }
 

@@ -3,27 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "calibration/calibration.hpp"
+#include "calibration/testing/subjects.hpp"
 #include "calibration/variants.hpp"
 #include "runtime/base/error.hpp"
 
 namespace holdfast::calibration {
 namespace {
 
-struct Subject {
-  std::string name = {};
-  Size size = {};
-};
-void PrintTo(const Subject& subject, std::ostream* stream) {
-  *stream << subject.name;
-}
-
 // Footprints and repeats that are no powers of two.
-const Subject subjects[] = {
+const Subject host_subjects[] = {
     {"copy", {.kind = Kind::copy, .footprint_bytes = 100'000, .repeats = 3}},
     {"copy_past_the_caches",
      {.kind = Kind::copy, .footprint_bytes = 100'000, .repeats = 3, .streams = true}},
@@ -49,7 +40,7 @@ class HostCalibration : public testing::TestWithParam<Subject> {
   std::unique_ptr<Backend> backend_ = open_backend("host");
 };
 
-INSTANTIATE_TEST_SUITE_P(All, HostCalibration, testing::ValuesIn(subjects),
+INSTANTIATE_TEST_SUITE_P(All, HostCalibration, testing::ValuesIn(host_subjects),
                          [](const auto& tested) { return tested.param.name; });
 
 TEST_P(HostCalibration, ComputesWhatItMust) {
@@ -72,15 +63,8 @@ TEST_P(HostCalibration, IsWrongBeforeItsFirstStep) {
 }
 
 TEST_P(HostCalibration, StatesItsWork) {
-  const Work once = make(*backend_, GetParam().size)->work();
-  EXPECT_GT(once.bytes + once.flops + once.specials + once.phases, 0);
-  Size twice = GetParam().size;
-  twice.repeats *= 2;
-  const Work both = make(*backend_, twice)->work();
-  EXPECT_EQ(both.bytes, 2 * once.bytes);
-  EXPECT_EQ(both.flops, 2 * once.flops);
-  EXPECT_EQ(both.specials, 2 * once.specials);
-  EXPECT_EQ(both.phases, 2 * once.phases);
+  const Size& size = GetParam().size;
+  expect_its_work(*make(*backend_, size), size, 1);
 }
 
 TEST(HostCalibrations, UseTheFootprintThatTheyAreGiven) {

@@ -110,6 +110,12 @@ def test_a_sentence_that_names_something_else_first_is_told_whole() -> None:
     assert found.lines[0].said == "toy: all is lost: twice"
 
 
+def test_variants_and_device_classes_are_told_apart() -> None:
+    whose = [(device_class, variant) for device_class in (DRY, HOST) for variant in ("optimized", "reference")]
+    rows = [row("MISSING", device_class=where, variant=variant, evidence={}) for where, variant in whose]
+    assert [(one.device_class, one.variant) for one in findings(rows)] == whose
+
+
 def test_evidence_and_commands_are_those_of_the_first_case_alone() -> None:
     code = {"code": "stage: registers 40 -> 56"}
     rows = [

@@ -212,8 +212,11 @@ def test_metrics_without_a_value_are_listed_with_their_reason(workplace: Workpla
     document["cases"][0]["metrics"]["idle_fraction"] = {
         "kind": "advisory", "value": None, "reason": "no CUPTI",
     }
+    document["cases"][0]["metrics"]["max_gap_s"] = {"kind": "advisory", "value": None}
     workplace.measure(HOST, document)
-    assert "idle_fraction in 1 case: no CUPTI" in drawn(workplace).words
+    words = drawn(workplace).words
+    assert "idle_fraction in 1 case: no CUPTI" in words
+    assert "max_gap_s in 1 case: no reason given" in words
 
 
 def timed(case: str, loss: float | None, by: str = "beside", **changes: object) -> dict[str, object]:

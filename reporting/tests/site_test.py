@@ -405,15 +405,16 @@ def wild(values: list[float], alarms: Collection[int] = ()) -> tuple[Column, Arc
     return column, Archive(commits(len(values)), {}, {column.key: column})
 
 
-def test_one_wild_value_leaves_the_figure_to_a_step_and_is_an_arrow_at_its_edge() -> None:
-    column, archive = wild([1.0, 1.01] * 10 + [40.0] + [1.14, 1.15] * 10)
+@pytest.mark.parametrize(("value", "edge", "up"), [(40.0, figures.TOP, 5), (0.01, figures.BOTTOM, -5)])
+def test_one_wild_value_leaves_the_figure_to_a_step_and_is_an_arrow_at_its_edge(value: float, edge: float, up: int) -> None:
+    column, archive = wild([1.0, 1.01] * 10 + [value] + [1.14, 1.15] * 10)
     limits = limits_of(column, None, Levels())
     assert limits.low < 1.0 and 1.15 < limits.high < 1.3
     marks = figures.marks(column, archive, Levels(), None, limits, None)
     (dots,) = re.findall(r'class="dots few" d="([^"]*)"', marks)
     x = figures.short(figures.Plane(limits, 41).x(20))
     assert dots.count("h0") == 40 and f"M{x} " not in dots
-    assert f'<path class="beyond" d="M{x} {figures.short(figures.TOP)}l-3 5h6z"/>' in marks
+    assert f'<path class="beyond" d="M{x} {figures.short(edge)}l-3 {up}h6z"/>' in marks
 
 
 @pytest.mark.parametrize(

@@ -95,14 +95,19 @@ TEST(CheckedStep, IsMadeFromSpoiltMemory) {
   EXPECT_EQ(found.check, CheckStatus::passed) << found.reason;
 
   struct Made : Computation {  // and never stepped
-    explicit Made(Backend& backend) : out(backend, 1, "out") { out.data()[0] = 1; }
+    explicit Made(Backend& backend) : out(backend, 1, "out") {
+      out.data()[0] = 1;
+      ++backend.ledger.counts.launches;
+    }
     void step() override {}
     std::vector<double> result() override { return {out.data()[0]}; }
     Buffer<double> out;
   };
   Steps idle = constant(1);
   idle.make = [](Backend& backend, Variant) { return std::make_unique<Made>(backend); };
-  const Measurement left = measured({}, [&](Session& session) { checked_step(session, idle); });
+  const Measurement left = measured({}, [&](Session& session) {
+    EXPECT_EQ(checked_step(session, idle), 0) << "launches of the step alone";
+  });
   EXPECT_EQ(left.check, CheckStatus::failed);
 }
 

@@ -224,6 +224,9 @@ TEST(GptOracle, ALargeMatrixThatIsNotOrthogonalIsWrong) {
   };
   for (const double right : {0.7, 1., 1.1}) EXPECT_TRUE(is_right(right)) << right;
   for (const double wrong : {0., 0.5, 1.2, std::nan("")}) EXPECT_FALSE(is_right(wrong)) << wrong;
+  Values longer(3 * 512 * 512);
+  for (int k = 0; k < 512; ++k) longer[k * 513] = longer[512 * 512 + k * 513] = 1;
+  EXPECT_EQ(oracle.distance(longer, {}), INFINITY);
 }
 
 TEST(GptReadings, OfNewtonSchulzAreTheExtremesOfAllItsMatrices) {

@@ -265,6 +265,7 @@ Oracle fit_oracle(Unit unit, const Row& row, const LostPoints& lost) {
 }
 
 double pulls_apart(const Values& one, const Values& other) {
+  if (one.size() < 3 || one.size() != other.size()) return INFINITY;
   const std::size_t p = (one.size() - 3) / 2;
   double worst = 0;
   for (std::size_t k = 0; k < p; ++k)

@@ -123,6 +123,8 @@ TEST_P(OfAMode, NoFitAtAllIsWrong) {
     EXPECT_GT(distance_of(Unit::fit, row, other), 1);
     other[1] = NAN;
     EXPECT_GT(distance_of(Unit::fit, row, other), 1);
+    other.resize(3);
+    EXPECT_EQ(pulls_apart(other, right), INFINITY);
   }
 }
 

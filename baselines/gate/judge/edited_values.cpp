@@ -38,19 +38,28 @@ class Edits {
   };
   using EditsByMetric = std::map<std::tuple<std::string, std::string, std::string>, Edit>;
 
+  struct File {
+    const std::string& device_class;
+    bool is_other_patch_level = false;  // than before, as to the compiler
+    const std::set<std::string> known;  // the reasons that it gave before
+    EditsByMetric found = {};
+  };
+
   const MergeBase& base_;
   const ChangeSet& change_;
   std::map<std::string, Policy, std::less<>> policies_ = {};  // by suite
   std::vector<RuleChange> rows_ = {};
 
   void compare_baselines(const std::string& place, const Baseline& before, const Baseline& after) {
-    const std::set<std::string> known = reasons(before);
-    EditsByMetric found;
-    compare_entries(before.entries, after.entries, before.device_class, known, found);
+    File file{.device_class = before.device_class,
+              .is_other_patch_level =
+                  differ_in_patch_level(before.fingerprint.compiler, after.fingerprint.compiler),
+              .known = reasons(before)};
+    compare_entries(before.entries, after.entries, file);
     for (const auto& [processor, entries] : before.processors)
       if (const auto now = after.processors.find(processor); now != after.processors.end())
-        compare_entries(entries, now->second, before.device_class, known, found);
-    for (const auto& [key, edit] : found) {
+        compare_entries(entries, now->second, file);
+    for (const auto& [key, edit] : file.found) {
       const auto& [metric, what, why] = key;
       rows_.push_back(
           {.rule = text("accepted ", what, " of ", metric, ", for ",
@@ -70,8 +79,7 @@ class Edits {
     if (!change_.measured.contains(place)) compare_meanings(place, before.metrics, after.metrics);
   }
 
-  void compare_entries(const Entries& before, const Entries& after, const std::string& on,
-                       const std::set<std::string>& known, EditsByMetric& found) const {
+  void compare_entries(const Entries& before, const Entries& after, File& file) const {
     for (const auto& [key, then] : before) {
       const auto [old_id, variant, metric] = entry_name(key);
       const std::string id = present_name(base_, change_.aliases, old_id);
@@ -80,12 +88,16 @@ class Edits {
       if (now == after.end() || policy == policies_.end()) continue;
       const auto meaning = policy->second.metrics().find(metric);
       if (meaning == policy->second.metrics().end()) continue;
-      const Standard standard =
-          policy->second.standard(id, on, variant, metric, meaning->second.kind);
-      for (StandardChange& change : compare(standard, then, now->second, known)) {
-        Edit& edit = found[{metric, change.what, change.excused ? change.said.why : ""}];
+      Standard standard =
+          policy->second.standard(id, file.device_class, variant, metric, meaning->second.kind);
+      // The tolerance of a count is for measurements: small rises would add up, and no anchor tells
+      // how far.
+      if (!standard.timed())
+        standard.tolerance = file.is_other_patch_level ? standard.patch_tolerance.value_or(0) : 0;
+      for (StandardChange& change : compare(standard, then, now->second, file.known)) {
+        Edit& edit = file.found[{metric, change.what, change.excused ? change.said.why : ""}];
         if (edit.values++ == 0) {
-          edit.first = text(id, ' ', variant, " on ", on);
+          edit.first = text(id, ' ', variant, " on ", file.device_class);
           edit.change = std::move(change);
         }
       }

@@ -79,11 +79,8 @@ bool is_positive(const Entry& entry) {
   return number && *number > 0;
 }
 
-// Of a count without its tolerance, which is for measurements: small rises would add up, and no
-// anchor tells how far.
-bool is_worse(Standard standard, const Entry& before, const Entry& after) {
+bool is_worse(const Standard& standard, const Entry& before, const Entry& after) {
   if (standard.timed() && !is_positive(after)) return true;
-  if (!standard.timed()) standard.tolerance = 0;
   const Measured as_measured{.value = after.value, .processes = enough_processes};
   const Judgement judgement = judge(standard, as_measured, before);
   return standard.timed()

@@ -48,8 +48,9 @@ class WhoJudges : public GateCommand {
     return check(all);
   }
 
-  void one_more_launch() {
+  void one_more_launch(const std::string& compiler = *toy::dry().env.compiler) {
     Results now = toy::dry();
+    now.env.compiler = compiler;
     toy::metric(now, "optimized", "launches") = toy::exact(5);
     store(now);
   }

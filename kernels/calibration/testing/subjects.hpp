@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is calibrated in tests, on the emulated device and on a real GPU.
+// What is calibrated in tests: on the host, on the emulated device and on a real GPU.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -19,6 +19,7 @@ inline void PrintTo(const Subject& subject, std::ostream* stream) {
   *stream << subject.name;
 }
 
+// Of a device.
 inline const Subject subjects[] = {
     {"copy", {.kind = Kind::copy, .footprint_bytes = 1'000'000, .repeats = 3}},
     {"copy_of_less_than_a_quad_per_block", {.kind = Kind::copy, .footprint_bytes = 200}},
@@ -39,7 +40,36 @@ inline const Subject subjects[] = {
     {"barriers", {.kind = Kind::barriers, .repeats = 9}},
 };
 
-// Every step computes the expected result, and reports its amount of work.
+// A ceiling is this work over the time that a step takes. `chains` of multiply-adds end in each
+// value of a result.
+inline void expect_its_work(Calibration& calibration, const Size& size, int chains) {
+  const double repeats = size.repeats, values = static_cast<double>(calibration.expected().size());
+  const double edge = size.edge, moved = static_cast<double>(size.footprint_bytes) * repeats;
+  const Work work = calibration.work();
+  switch (size.kind) {
+    case Kind::multiply_add:
+      EXPECT_EQ(work.flops, 2 * chains * values * repeats);
+      break;
+    case Kind::exponentials:
+      EXPECT_EQ(work.specials, values * repeats);
+      break;
+    case Kind::matrix_product:
+      EXPECT_EQ(work.flops, 2 * edge * edge * edge * repeats);
+      break;
+    case Kind::split_products:  // of four tiles, four elements of depth 16; three make one
+      EXPECT_DOUBLE_EQ(work.flops, 2. * 4 * 4 * 16 / 3 * values * repeats);
+      break;
+    case Kind::launches:
+    case Kind::graph_nodes:
+    case Kind::barriers:
+      EXPECT_EQ(work.phases, repeats);
+      break;
+    default:
+      EXPECT_NEAR(work.bytes, moved, 0.05 * moved);
+  }
+}
+
+// Every step computes the expected result.
 inline void expect_right(Backend& backend, const Subject& subject) {
   const auto calibration = make(backend, subject.size);
   for (int steps = 1; steps <= 2; ++steps) {

@@ -154,8 +154,22 @@ TEST_F(DeviceTraceTest, WhenAReplayLostARecordOnlyWhatIsCertainGetsATime) {
   kernel(90, 30, 35, fold);
   ran(Record::Kind::kernel, 90, 40, 45, "gemm");
   belongs(90, 0);
-  EXPECT_EQ(place(slices, records), 3);
-  EXPECT_THAT(begins(), are(-1, 30, -1, -1));
+  enqueued(1, Kind::library, 1);
+  enqueued(1, stage);
+  kernel(91, 50, 60, stage, 1);
+  EXPECT_EQ(place(slices, records), 4);
+  EXPECT_THAT(begins(), are(-1, 30, -1, -1, -1, 50));
+}
+
+TEST_F(DeviceTraceTest, WhenAReplayHasARecordTooManyOnlyWhatIsCertainGetsATime) {
+  enqueued(0, stage);
+  enqueued(0, fold);
+  kernel(90, 10, 20, stage);
+  kernel(90, 30, 35, fold);  // this one or the next?
+  kernel(90, 40, 45, fold);
+  belongs(90, 0);
+  EXPECT_EQ(place(slices, records), 1);
+  EXPECT_THAT(begins(), are(10, -1));
 }
 
 TEST_F(DeviceTraceTest, AMissingRecordLeavesOnlyItsOwnSliceWithoutATime) {

@@ -30,6 +30,8 @@ TEST(Ledger, ThePeakIsToldBySite) {
   ledger.released(100, "field");
   ledger.allocated(10, "late");
   EXPECT_THAT(ledger.peak_by_site(), UnorderedElementsAre(Pair("field", 100), Pair("scratch", 50)));
+  ledger.allocated(200, "late");
+  EXPECT_THAT(ledger.peak_by_site(), UnorderedElementsAre(Pair("scratch", 50), Pair("late", 210)));
 }
 
 TEST(Ledger, AllocatingInASteadyStepBreaksARule) {

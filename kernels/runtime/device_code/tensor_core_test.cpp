@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -335,6 +336,16 @@ TEST(LateCopies, ThatNobodyWaitsForAreAnError) {
                 backend->device->synchronize();
               }).what(),
               testing::HasSubstr("ends with copies that it never waited for"));
+}
+
+TEST(SixteenBytes, ThatBeginElsewhereAreAnError) {
+  alignas(16) char memory[32] = {};
+  unsigned part[4];
+  const std::function<void()> moves[] = {
+      [&] { copy_async(memory + 4, memory); }, [&] { copy_async(memory, memory + 4); },
+      [&] { load_matrices(part, memory + 4); }, [&] { load_transposed(part, memory + 4); }};
+  for (const auto& move : moves)
+    EXPECT_THAT(error_of(move).what(), testing::HasSubstr("not begin at a multiple of 16"));
 }
 
 TEST_F(TensorCore, MatricesLieWhereTheirProductsWantThem) {

@@ -315,6 +315,7 @@ TEST(Stages, AreOfAllProgramsOfABackend) {
     EXPECT_DOUBLE_EQ(stage_seconds(*backend).*stage, first.*stage + second.*stage);
   }
   EXPECT_EQ(stage_seconds(*open_backend("host")).lower, 0);
+  EXPECT_GT(measured_beside(twice).stages.trace, 0);
 }
 
 TEST(Seconds, OfADryDeviceAreThoseOfTheThreadThatWorks) {

@@ -47,8 +47,6 @@ class Verification {
     const int drawn = static_cast<int>(draw() % most_steps) + 1;
     done.seed = limits_.seed;
     auto fault = steps_.chained ? chained(drawn) : apart();
-    for (Subject* subject : {&optimized_, reference_})
-      if (subject) subject->computation->start_again(0);
     done.steps = made_;
     return fault;
   }

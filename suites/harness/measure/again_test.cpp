@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <cmath>
 #include <limits>
 
 #include "harness/testing/answers_folder.hpp"
@@ -67,7 +68,7 @@ Found look(Case one, double seconds = ample, std::uint32_t seed = 1) {
   if (one.reference) reference = account(steps, Variant::reference, "host");
   Found found;
   found.fault = verify_again(steps, reference ? &*reference : nullptr, optimized,
-                             {.seconds = seconds, .seed = seed}, found.done);
+                             {.case_id = one.id, .seconds = seconds, .seed = seed}, found.done);
   return found;
 }
 
@@ -171,9 +172,9 @@ TEST(Again, AnOracleTellsNothingOfVariantsThatAreNotHeldToOneAnother) {
   EXPECT_NO_THROW(check_between(steps, true));
 }
 
-// If either may lie a limit from the truth.
+// If either may lie a limit from the truth, unless the oracle itself tells how far apart they lie.
 TEST(Again, VariantsLieTwoLimitsFromOneAnotherAtMost) {
-  const auto apart = [](double share) {
+  const auto apart = [](double share, bool told = false) {
     struct Scaled : Toy {
       Scaled(Backend& backend, double by) : Toy(backend), factor(by) {}
       std::vector<double> result() override { return {factor * Toy::result()[0]}; }
@@ -181,6 +182,10 @@ TEST(Again, VariantsLieTwoLimitsFromOneAnotherAtMost) {
     };
     Case one = toy_case();
     steps_of(one).oracle.limit = 0.01;
+    if (told)
+      steps_of(one).oracle.between = [](const auto& ours, const auto& theirs) {
+        return std::abs(ours.at(0) / theirs.at(0) - 1);
+      };
     steps_of(one).make = [=](Backend& backend, Variant variant) {
       return std::make_unique<Scaled>(backend, variant == Variant::optimized ? 1 + share : 1);
     };
@@ -188,6 +193,9 @@ TEST(Again, VariantsLieTwoLimitsFromOneAnotherAtMost) {
   };
   EXPECT_EQ(apart(0.019), std::nullopt);
   EXPECT_THAT(apart(0.021).value_or(""), HasSubstr("the limit is 0.02 (beside the reference"));
+  EXPECT_EQ(apart(0.009, true), std::nullopt);
+  EXPECT_THAT(apart(0.011, true).value_or(""),
+              HasSubstr("the limit is 0.01 (beside the reference"));
 }
 
 TEST(Again, AStepThatDoesNothingEverySecondTimeIsFound) {
@@ -197,9 +205,25 @@ TEST(Again, AStepThatDoesNothingEverySecondTimeIsFound) {
 TEST(Again, AStepThatAnswersFromMemoryEverySecondTimeIsFound) {
   for (const int odd : {0, 1}) {
     const auto every_second = [=](int call) { return call > 5 && call % 2 == odd; };
-    EXPECT_TRUE(look(fresh_case(every_second)).fault);
-    EXPECT_TRUE(look(alone(fresh_case(every_second))).fault);
+    Case one = fresh_case(every_second);
+    EXPECT_TRUE(look(alone(one)).fault);
+    steps_of(one).oracle.other = nullptr;  // the reference tells of the other input
+    EXPECT_TRUE(look(one).fault);
   }
+}
+
+TEST(Again, AStepThatLeavesAnEarlierResultAsItIsIsFound) {
+  struct Leaving : Fresh {
+    explicit Leaving(Backend& backend) : Fresh(backend, nullptr) {}
+    void step() override {
+      if (made++ < 5) Fresh::step();
+    }
+    int made = 0;
+  };
+  Case one = alone(fresh_case({}));
+  steps_of(one).inputs = 1;
+  steps_of(one).make = [](Backend& backend, Variant) { return std::make_unique<Leaving>(backend); };
+  EXPECT_TRUE(look(one).fault);
 }
 
 // The case, with a reference that is stale from some step on, and its steps counted.
@@ -225,6 +249,9 @@ TEST(Again, AReferenceThatStepsAloneIsAskedOnceInARun) {
   EXPECT_EQ(look(with_reference_stale_from(never, first)).fault, std::nullopt);
   EXPECT_EQ(look(with_reference_stale_from(never, second)).fault, std::nullopt);
   EXPECT_EQ(second, first - 2);  // neither input
+  const Case one = fresh_case({});
+  EXPECT_TRUE(was_verified(std::get<Steps>(one.recipe), Variant::reference, one.id));
+  EXPECT_FALSE(was_verified(std::get<Steps>(one.recipe), Variant::optimized, one.id));
   EXPECT_TRUE(look(fresh_case([](int call) { return call > 12; })).fault);
 }
 
@@ -267,7 +294,7 @@ TEST(Again, AComputationThatGoesOnWhereItWasIsToldToBeginAnew) {
 
 TEST(Again, AStepThatCountsSomethingElseIsAnError) {
   const Case one = alone(toy_case([](Backend& backend, int step) {
-    if (step <= 5) ++backend.ledger.counts.launches;
+    if (step <= 2 + 8) ++backend.ledger.counts.launches;  // warm-up and accounting
   }));
   EXPECT_THROW((void)look(one), std::exception);
 }

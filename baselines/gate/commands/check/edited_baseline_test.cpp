@@ -151,6 +151,23 @@ TEST_F(EditedBaseline, AWorseCountIsALooseningWithinItsToleranceToo) {
                                  "optimized on cuda-dry-sm_90: 4 -> 5"));
 }
 
+// `baseline accept` asks for none either: the compiler moved it, not the code.
+TEST_F(EditedBaseline, AWorseCountOfAnotherPatchLevelNeedsAReasonBeyondThePatchToleranceAlone) {
+  policy(R"("metrics": {)", R"("metrics": {"launches": {"patch_tolerance": 0.3}, )");
+  edit([](Baseline& edited) {
+    edited.entries.at(launches).accepted.why = "changed for the better";
+  });
+  begin();
+  one_more_launch("g++ 12.3.0");
+  ASSERT_EQ(accept(), 0) << output_ << complaints_;
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+  EXPECT_THAT(output_, Not(HasSubstr("accepted value of launches")));
+  edit([](Baseline& edited) { edited.entries.at(launches).value = 6.0; });
+  EXPECT_EQ(judge(), 1) << output_ << complaints_;
+  EXPECT_THAT(output_, HasSubstr("LOOSENED  accepted value of launches, for toy/step/n:64/f64 "
+                                 "optimized on cuda-dry-sm_90: 4 -> 6"));
+}
+
 // In two changes: after the first, nothing tells that a list turns what a metric is.
 TEST_F(EditedBaseline, AFileOfAnOlderFormatIsALoosening) {
   nlohmann::json file = nlohmann::json::parse(read_file(baseline(toy::dry())));
