@@ -61,14 +61,14 @@ void MetricJudge::judge_control(const Context& context, const Judgement& judgeme
     row.evidence["code"] = text("a step executes the same instructions in the ", counted_isa,
                                 " code, which tells little of the ",
                                 part_.results.env.isa.value_or("other"), " code that was timed");
-  const bool is_anyones_guess = same == SameCode::unknown && context.standard.kind == "ratio" &&
-                                !is_counted(context.result.id);
-  if (same == SameCode::as_counted || is_anyones_guess) {
+  const bool is_uncounted = same == SameCode::unknown && context.standard.kind == "ratio" &&
+                            !is_counted(context.result.id);
+  if (same == SameCode::as_counted || is_uncounted) {
     if (row.verdict != verdict::regression) return;
     row.verdict = verdict::noisy;
     row.next = part_.run_again();
     row.blocking = blocks(context, row);
-    row.sentence += is_anyones_guess ? nobody_counts : counts_agree;
+    row.sentence += is_uncounted ? nobody_counts : counts_agree;
     return;
   }
   if (same != SameCode::yes) return;
