@@ -108,7 +108,7 @@ void goes_on(const Row& row, Steps& steps) {
 
 // The metric `path`: 0 if a block of a device holds a galaxy, 1 if several share it.
 std::vector<MetricDeclaration> with_path(const Row&) {
-  return {{.name = "path", .kind = "exact", .better = Better::same, .devices = gpu}};
+  return {{.name = "path", .kind = "exact", .devices = gpu}};
 }
 std::vector<MetricDeclaration> of_images(const Row& row) {
   std::vector<MetricDeclaration> all = with_path(row);
