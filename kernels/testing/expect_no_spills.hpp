@@ -9,6 +9,7 @@
 namespace holdfast {
 
 inline void expect_no_spills(const Compiler& compiler, int most_registers = 255) {
+  EXPECT_FALSE(compiler.programs().empty()) << "nothing was compiled";
   for (const auto& program : compiler.programs())
     for (const Function& function : program->functions) {
       EXPECT_EQ(function.spill_bytes, 0) << function.expression;

@@ -283,6 +283,29 @@ TEST_F(GateCommand, ATrendIsToldInTheMetricsUnit) {
   expect_output(trend("time_s"), 0, HasSubstr(", now 600 us\n"));
 }
 
+// It is written a series at a time.
+TEST_F(GateCommand, ATrendAsJsonIsOneDocument) {
+  const std::string history = (folder_.path() / "history").string();
+  store(toy::host());
+  ASSERT_EQ(holdfast({"history", "append", results_.string(), "--store=" + history}), 0)
+      << complaints_;
+  std::vector<std::string> asked = {"trend", "--store=" + history,
+                                    "--baselines=" + baselines_.string(), "--json"};
+  for (const bool with_points : {true, false}) {
+    if (!with_points) asked.push_back("--no-points");
+    ASSERT_EQ(holdfast(asked), 0) << complaints_;
+    const auto told = nlohmann::json::parse(output_);
+    EXPECT_EQ(told.at("schema"), "holdfast-trend/1");
+    EXPECT_EQ(told.at("commits").size(), 1u);
+    std::set<std::string> metrics;
+    for (const auto& series : told.at("series")) {
+      metrics.insert(series.at("metric"));
+      EXPECT_EQ(series.contains("points"), with_points);
+    }
+    EXPECT_THAT(metrics, testing::IsSupersetOf({"time_s", "peak_bytes"}));
+  }
+}
+
 TEST_F(GateCommand, ATrendTellsTheShareOfAChangeButNoShareOfNothing) {
   const std::string history = (folder_.path() / "history").string();
   for (int run = 10; run < 22; ++run) {
