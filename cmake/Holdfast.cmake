@@ -42,7 +42,7 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "")
 add_library(holdfast_test_headers OBJECT ${PROJECT_BINARY_DIR}/test_headers.cpp)
 target_link_libraries(holdfast_test_headers PRIVATE GTest::gmock GTest::gtest nlohmann_json::nlohmann_json
                                                     holdfast_warnings)
-target_compile_options(holdfast_test_headers PRIVATE -O1 ${OpenMP_CXX_FLAGS})
+target_compile_options(holdfast_test_headers PRIVATE -Og ${OpenMP_CXX_FLAGS})
 target_precompile_headers(
   holdfast_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp> <algorithm> <filesystem> <fstream>
   <functional> <map> <memory> <optional> <span> <sstream> <string> <vector>)
@@ -88,7 +88,7 @@ function(holdfast_add_tests name)
   target_compile_definitions(${name} PRIVATE HOLDFAST_SCHEMAS="${PROJECT_SOURCE_DIR}/baselines/formats"
                                              ${arg_DEFINITIONS})
   if(NOT arg_FAST)
-    target_compile_options(${name} PRIVATE -O1 ${OpenMP_CXX_FLAGS})
+    target_compile_options(${name} PRIVATE -Og ${OpenMP_CXX_FLAGS})
     target_precompile_headers(${name} REUSE_FROM holdfast_test_headers)
   endif()
   foreach(program IN LISTS arg_NEEDS)
