@@ -42,7 +42,7 @@
 #define HOLDFAST_EMULATED_SHARED(type, name)                                    \
   alignas(128) thread_local type name[(std::size_t{227} << 10) / sizeof(type)]; \
   inline const bool name##_is_watched = holdfast::emulation::watch(             \
-      [] { return std::span(reinterpret_cast<unsigned char*>(name), sizeof name); })
+      [] { return std::span(reinterpret_cast<unsigned char*>(name), sizeof(name)); })
 
 using holdfast::emulation::blockDim;
 using holdfast::emulation::blockIdx;

@@ -44,24 +44,25 @@ inline Stack arrived_from(void* /*kept*/) {
 inline void declare_dead(const Stack& /*stack*/) {}
 #endif
 
-class Stacks : public boost::context::protected_fixedsize_stack {
-  using Base = boost::context::protected_fixedsize_stack;
-
+class Stacks {
  public:
-  using Base::Base;
+  explicit Stacks(std::size_t bytes) : guarded_(bytes) {}
 
   static Stack whole(const boost::context::stack_context& stack) {
     return {static_cast<char*>(stack.sp) - stack.size, stack.size};
   }
   boost::context::stack_context allocate() {
-    const auto stack = Base::allocate();
+    const auto stack = guarded_.allocate();
     declare_dead(whole(stack));
     return stack;
   }
   void deallocate(boost::context::stack_context& stack) {
     declare_dead(whole(stack));
-    Base::deallocate(stack);
+    guarded_.deallocate(stack);
   }
+
+ private:
+  boost::context::protected_fixedsize_stack guarded_;
 };
 
 // Repeats `work` forever; each repetition ends in leave(), which `work` may also call. An overflow
