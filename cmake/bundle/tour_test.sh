@@ -269,8 +269,10 @@ cat > bin/cubed_sphere_swe << 'END'
 #!/bin/sh
 echo "$LD_LIBRARY_PATH: the suite"
 END
+touch bin/a_new_one.list.json
 side_by_side
-expect 0 '1 of 1 workloads are timed' "a machine with JAX"
+expect 0 '1 of 2 workloads are timed' "a machine with JAX, and a workload without a plain formulation"
+rm bin/a_new_one.list.json
 of_suite=$place/side/side_by_side/cubed_sphere_swe.txt
 grep -q '^/theirs: .*/cubed_sphere_swe.py --library=jax --device=cuda .* --n=384' "$of_suite" ||
   fail "the side by side asks for something else"

@@ -18,7 +18,7 @@ if [ "$quick" = yes ]; then tier=smoke largest=smoke processes=(--processes=1); 
 [ "$again" = no ] || resume=(--resume)
 mapfile -t suites < <(basename -a -s .list.json "$bundle"/bin/*.list.json)
 
-# The formulation that is timed beside each workload: as large as its users' own, or as the largest with a published result.
+# The plain formulation of a workload that has one: as large as its users' own, or as the largest with a published result.
 declare -A beside=(
   [clusterless_kde]=--size=large [cubed_sphere_swe]=--n=384 [galaxy_shear]=--psf=moffat [gpt_train]=--model=small
   [xpcs_fit]=--size=l
@@ -215,6 +215,7 @@ step_side_by_side() {
   python=$(type -P python3) || skip "this machine has no python3, so there is no JAX to compare with"
   LD_LIBRARY_PATH=${holdfast_libraries_before:-} "$python" -c 'import numpy, jax' || skip "$python has no JAX to compare with: activate an environment that has it"
   for suite in "${suites[@]}"; do
+    [ -n "${beside[$suite]:-}" ] || continue
     own=$place/.parts/$suite.sh
     printf '#!/bin/sh\nLD_LIBRARY_PATH=%q exec %q "$@"\n' "${LD_LIBRARY_PATH:-}" "$bundle/bin/$suite" > "$own"
     chmod +x "$own"

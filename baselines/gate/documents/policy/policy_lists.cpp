@@ -80,6 +80,14 @@ std::vector<const Rule*> Policy::idle_rules(const std::vector<List>& lists, bool
 }
 
 void Policy::check_against(const std::vector<List>& lists, bool complete) const {
+  const auto any = [&](const auto& test) { return std::any_of(lists.begin(), lists.end(), test); };
+  // Before its rules, of which none can match.
+  for (const auto& [suite, file] : files_)
+    if (complete && !any([&suite = suite](const List& list) { return list.suite == suite; }))
+      throw Error(Fault::bad_input,
+                  text(file, ": there is no suite '", suite,
+                       "' in this build; build it, or name the file after the suite whose rules it "
+                       "has"));
   const auto refuse = [&](const Scope& scope, const char* what) {
     refuse_half_a_class(scope.device, scope.place);
     if ((!complete && !speaks_of_a_listed_suite(scope, lists)) || matches_something(scope, lists))
@@ -97,11 +105,6 @@ void Policy::check_against(const std::vector<List>& lists, bool complete) const 
   }
   for (const Absence& absence : absences_) refuse_half_a_class(absence.device, absence.place);
   if (!complete) return;
-  const auto any = [&](const auto& test) { return std::any_of(lists.begin(), lists.end(), test); };
-  for (const auto& [suite, file] : files_)
-    if (!any([&suite = suite](const List& list) { return list.suite == suite; }))
-      throw Error(Fault::bad_input, text(file, ": there is no suite '", suite,
-                                         "'; name the file after the suite whose rules it has"));
   for (const auto& [metric, row] : rows_)
     if (!any([&metric = metric](const List& list) { return list.metrics.contains(metric); }))
       throw Error(Fault::bad_input, text(row.said.place, ": no suite lists the metric ", metric,
