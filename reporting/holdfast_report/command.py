@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,6 +16,7 @@ from holdfast_report.page import render
 from holdfast_report.plots import draw_all, worth_a_plot
 from holdfast_report.root import folder_of, read_baselines, read_root
 from holdfast_report.run_line import Past
+from holdfast_report.since_when import trends_of
 from holdfast_report.site.command import publish
 from holdfast_report.site.reading import subjects_in
 from holdfast_report.store import journal_of
@@ -164,7 +166,7 @@ def write(path: Path, text: str) -> None:
 
 def trends_or_reason(
     holdfast: str, store: Path | None, baselines: Path | None, *options: str
-) -> tuple[list[Series], str | None]:
+) -> tuple[Iterable[Series], str | None]:
     if store is None:
         return [], "no store was named; add --store=DIR"
     if not store.exists():
@@ -193,10 +195,12 @@ def draw_page(arguments: list[str]) -> str:
         series, absent = trends_or_reason(
             options.holdfast, options.store, baselines, "--brief"
         )
-        subjects = subjects_in(options.store) if series and options.store else {}
+        trends = trends_of(root, series, link)
+        subjects = subjects_in(options.store) if options.store and not absent else {}
     except Problem as found:  # the verdict is worth a page without trends
-        problem, series, absent, subjects = found, [], str(found), {}
-    write(page, render(root, series, absent, options.out, Past(link, subjects)))
+        problem, absent, subjects = found, str(found), {}
+        trends = trends_of(root, [], link)
+    write(page, render(root, trends, absent, options.out, Past(link, subjects)))
     if problem:
         raise Problem(f"{page} is written without trends: {problem}")
     return str(page)
@@ -210,12 +214,16 @@ def draw_trends(arguments: list[str]) -> str:
     series, absent = trends_or_reason(options.holdfast, options.store, baselines, *only)
     if absent:
         raise Problem(absent)
-    chosen = series if options.all else worth_a_plot(series)
+    still, chosen = 0, []
+    for one in series:
+        if options.all or worth_a_plot(one):
+            chosen.append(one)
+        else:
+            still += 1
     prepare(options.out)
     entries = read_baselines(baselines, {}) if baselines else {}
     paths = draw_all(chosen, entries, options.out, tell)
     said = f"{plural(len(paths), 'plot')} of {len(chosen):,} series in {options.out}"
-    still = len(series) - len(chosen)
     return f"{said}; {still:,} more say nothing new, --all draws them too" if still else said
 
 

@@ -3,21 +3,31 @@
 page draws them."""
 
 import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
+from select import select
+from tempfile import TemporaryFile
+from typing import Annotated, NamedTuple
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from holdfast_report import Problem
-from holdfast_report.reading import Number, Record, parse, validate
+from holdfast_report.reading import Number, Record, checked, parse, validate
+
+SCHEMA = "holdfast-trend/1"
+PATIENCE = 240.0  # seconds; less than perf.report has (CMakeLists.txt), so that its page is written
+Name = Annotated[str, AfterValidator(sys.intern)]  # kept once, however many points have it
 
 
-class Point(Record):
+class Point(NamedTuple):  # smaller than a Record, because a history has millions
     order: int
-    commit: str
-    utc: str
+    commit: Name
+    utc: Name
     value: Number
     mad: Number | None = None
-    verdict: str | None = None
+    verdict: Name | None = None
     outlier: bool = False
 
 
@@ -68,32 +78,63 @@ class Trend(Record):
     series: list[Series]
 
 
-def ask(holdfast: str, store: Path, baselines: Path | None, *options: str) -> list[Series]:
-    """The series of `holdfast trend` with these options that have points."""
-    found = trend(holdfast, store, baselines, *options).series
-    return [series for series in found if series.points]
+def ask(holdfast: str, store: Path, baselines: Path | None, *options: str) -> Iterator[Series]:
+    """The series of `holdfast trend` with these options that have points. The command writes one to
+    a line, and each is read when it is asked for: a long history is far larger than one series."""
+    command = trend_command(holdfast, store, baselines, *options)
+    where = f"the output of '{' '.join(command)}'"
+    lines = answer_of(command)
+    head = next(lines)
+    if not head.endswith("[\n"):
+        whole = parse("".join(chain([head], lines)), where)
+        yield from (one for one in validate(Trend, SCHEMA, whole, where).series if one.points)
+        return
+    validate(Trend, SCHEMA, parse(head + "]}", where), where)
+    for number, line in enumerate(lines, start=2):
+        place, text = f"{where}:{number}", line.rstrip("\n").removesuffix("]}").removesuffix(",")
+        series = checked(Series, parse(text, place), place)
+        if series.points:
+            yield series
 
 
 def ask_levels(holdfast: str, store: Path, baselines: Path | None) -> Trend:
     """The order of the commits, and the levels of all series without their points."""
-    return trend(holdfast, store, baselines, "--no-points")
-
-
-def trend(holdfast: str, store: Path, baselines: Path | None, *options: str) -> Trend:
-    """`baselines` list the cases that were renamed. The sentence of a failure becomes a Problem."""
-    renamed = [f"--baselines={baselines}"] if baselines else []
-    command = [holdfast, "trend", f"--store={store}", "--json", *renamed, *options]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    except FileNotFoundError as error:
-        raise Problem(
-            f"the command '{holdfast}' was not found; build it, or name it with --holdfast=PATH"
-        ) from error
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise Problem(f"'{' '.join(command)}' could not be run: {error}") from error
-    if done.returncode != 0:
-        said = done.stderr.strip().splitlines() or ["it said nothing"]
-        how = f"exit {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
-        raise Problem(f"'{' '.join(command)}' ended with {how}: {said[0]}")
+    command = trend_command(holdfast, store, baselines, "--no-points")
     where = f"the output of '{' '.join(command)}'"
-    return validate(Trend, "holdfast-trend/1", parse(done.stdout, where), where)
+    return validate(Trend, SCHEMA, parse("".join(answer_of(command)), where), where)
+
+
+def trend_command(holdfast: str, store: Path, baselines: Path | None, *options: str) -> list[str]:
+    """`baselines` list the cases that were renamed."""
+    renamed = [f"--baselines={baselines}"] if baselines else []
+    return [holdfast, "trend", f"--store={store}", "--json", *renamed, *options]
+
+
+def answer_of(command: list[str]) -> Iterator[str]:
+    """What a command writes, line by line while it works, but the last line when it ended well:
+    that of a killed command may be cut. The sentence of a failure becomes a Problem."""
+    with TemporaryFile("w+") as told:
+        try:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=told, text=True)
+        except FileNotFoundError as error:
+            raise Problem(
+                f"the command '{command[0]}' was not found; build it, or name it with --holdfast=PATH"
+            ) from error
+        except OSError as error:
+            raise Problem(f"'{' '.join(command)}' could not be run: {error}") from error
+        with process:
+            assert process.stdout is not None
+            if not select([process.stdout], [], [], PATIENCE)[0]:
+                process.kill()
+                raise Problem(f"'{' '.join(command)}' did not answer within {PATIENCE:g} s")
+            last = next(process.stdout, "")
+            for line in process.stdout:
+                yield last
+                last = line
+        if process.returncode != 0:
+            told.seek(0)
+            said = told.read().strip().splitlines() or ["it said nothing"]
+            code = process.returncode
+            how = f"exit {code}" if code > 0 else f"signal {-code}"
+            raise Problem(f"'{' '.join(command)}' ended with {how}: {said[0]}")
+        yield last

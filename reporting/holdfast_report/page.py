@@ -9,11 +9,10 @@ from markupsafe import Markup
 
 from holdfast_report import sections
 from holdfast_report.folding import Folded
-from holdfast_report.history import Series
 from holdfast_report.root import Root
 from holdfast_report.run_line import Past
 from holdfast_report.scripts import hash_of, script
-from holdfast_report.since_when import since_in
+from holdfast_report.since_when import Trends, since_in
 
 
 def breakable(case: str) -> Markup:
@@ -26,7 +25,7 @@ def parted(text: str) -> Markup:
     return Markup("<wbr>").join(re.split(r"(?<=[/_])", text))
 
 
-def engine_of(root: Root, series: list[Series], past: Past) -> Environment:
+def engine_of(root: Root, trends: Trends, past: Past) -> Environment:
     """The templates, and what they call: what they fold goes into one block of the page."""
     engine = Environment(
         loader=PackageLoader("holdfast_report", "templates"),
@@ -41,14 +40,14 @@ def engine_of(root: Root, series: list[Series], past: Past) -> Environment:
         "fold": folded.add,
         "fold_piece": folded.piece,
         "block": folded.block,
-        "since": since_in(root, series, past),
+        "since": since_in(root, trends.changes, past),
     }
     return engine
 
 
 def render(
     root: Root,
-    series: list[Series],
+    trends: Trends,
     trends_absent: str | None,
     out: Path,
     past: Past = Past(),
@@ -57,14 +56,14 @@ def render(
     which the page will lie; `past` what is known of commits."""
     style = (Path(__file__).parent / "templates" / "page.css").read_text("utf-8")
     scripts = [script(name) for name in ("filter.js", "folded.js")]
-    page = engine_of(root, series, past).get_template("page.html")
+    page = engine_of(root, trends, past).get_template("page.html")
     return page.render(
         style=Markup(style),
         scripts=scripts,
         allowed=Markup(" ".join(hash_of(text) for text in scripts)),
         **sections.judged(root, past),
         **sections.found(root),
-        **sections.trends(root, series, trends_absent, past),
+        **sections.trends(trends, trends_absent),
         **sections.ratios(root),
         **sections.code(root),
         **sections.memory(root),

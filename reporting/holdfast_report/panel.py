@@ -29,6 +29,8 @@ from holdfast_report.units import change_of, drawable, labels_of
 WIDTH, HEIGHT = 252.0, 112.0  # points
 LEFT, RIGHT, TOP, BOTTOM = 50.0, 244.0, 12.0, 97.0
 LINE = 14.0  # of the heading of a panel that stands alone
+ROOM = WIDTH - 16  # for such a line; the letters of a PNG may be wider by a fortieth
+HEADING = FONT - 1.5  # their size
 MANY = 100  # points, from which on each is drawn smaller, and without its spread
 LETTER = 0.0275  # of a panel's width, for each of the name of a commit
 
@@ -139,7 +141,7 @@ def panel(
     plane = Plane(LEFT, RIGHT, above + TOP, above + BOTTOM, reach, limits)
     sketch = Sketch(WIDTH, above + HEIGHT, describe(series, verdict))
     for number, line in enumerate(heading):
-        size = fitting([line], WIDTH - 10, FONT - 1.5)
+        size = fitting([line], ROOM, HEADING)
         sketch.add(Words((5, (number + 1) * LINE), line, "ink", size))
 
     ticks = plane.ticks(3, counts)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from holdfast_report.documents import Entry
-from holdfast_report.drawing import PAPER, Pen, save
+from holdfast_report.drawing import PAPER, Pen, save, width_of
 from holdfast_report.history import Series
-from holdfast_report.panel import panel
+from holdfast_report.panel import HEADING, ROOM, panel
 from holdfast_report.sketch import figure_of
 from holdfast_report.trends import band_of, worth_a_panel
 
@@ -17,9 +17,9 @@ EACH = 100  # plots, or
 SECONDS = 3.0  # after which progress is reported
 
 
-def worth_a_plot(series: Sequence[Series]) -> list[Series]:
-    """The series that would have a panel on a page of the newest run."""
-    return [one for one in series if worth_a_panel(one, one.points[-1].verdict)]
+def worth_a_plot(series: Series) -> bool:
+    """Whether it would have a panel on a page of the newest run."""
+    return worth_a_panel(series, series.points[-1].verdict)
 
 
 def stem_of(series: Series) -> Path:
@@ -30,6 +30,16 @@ def stem_of(series: Series) -> Path:
         for part in parts
     ]
     return Path(*safe)
+
+
+def lines_of(case: str) -> list[str]:
+    """The case in lines that have room above a plot, broken after its slashes."""
+    lines = [""]
+    for part in re.split("(?<=/)", case):
+        if lines[-1] and width_of(lines[-1] + part, HEADING) > ROOM:
+            lines.append("")
+        lines[-1] += part
+    return lines
 
 
 class Progress:
@@ -63,7 +73,7 @@ def draw_all(
     for number, one in enumerate(series, start=1):
         entry = entries.get((one.device_class, f"{one.case}|{one.variant}|{one.metric}"))
         verdict = one.points[-1].verdict
-        heading = one.case, f"{one.metric}, {one.variant}, {one.device_class}"
+        heading = *lines_of(one.case), f"{one.metric}, {one.variant}, {one.device_class}"
         drawn = panel(one, band_of(None, entry), verdict, heading=heading)
         paths += save(figure_of(drawn, Pen(PAPER)), out / stem_of(one))
         progress.done(number)

@@ -15,10 +15,9 @@ from holdfast_report import (
 )
 from holdfast_report.case_rows import case_rows
 from holdfast_report.coverage import not_checked, smallest_losses
-from holdfast_report.history import Series
 from holdfast_report.root import Root
 from holdfast_report.run_line import Past, run_line, tally
-from holdfast_report.since_when import panels
+from holdfast_report.since_when import Trends
 
 OPEN_PANELS = 12
 OPEN_FAILURES = 20
@@ -73,14 +72,13 @@ def found(root: Root) -> Section:
     }
 
 
-def trends(root: Root, series: list[Series], absent: str | None, past: Past) -> Section:
+def trends(found: Trends, absent: str | None) -> Section:
     """Since when; `absent` says why there are no trends, where there are none."""
-    drawn, flat = panels(root, series, past.link)
     return {
         "trends_absent": absent,
-        "panels": drawn[:OPEN_PANELS],
-        "more_panels": drawn[OPEN_PANELS:],
-        "flat": flat,
+        "panels": found.panels[:OPEN_PANELS],
+        "more_panels": found.panels[OPEN_PANELS:],
+        "flat": found.flat,
     }
 
 

@@ -2,16 +2,18 @@
 """Since when: a panel for each series that says something, and the commit that brought a
 failure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import isclose
+from operator import itemgetter
+from typing import TypeVar
 
 from markupsafe import Markup
 
 from holdfast_report import judgement, trends
 from holdfast_report.cells import Table
 from holdfast_report.documents import Row
-from holdfast_report.history import Series
+from holdfast_report.history import ChangePoint, Series
 from holdfast_report.panel import panel
 from holdfast_report.root import Root
 from holdfast_report.run_line import Past
@@ -47,62 +49,64 @@ def now_of(root: Root, series: Series, row: Row | None) -> float | None:
     return None if same and (kept or last.utc in {run.utc for run in same}) else row.value
 
 
-def absent_from(root: Root, series: list[Series]) -> set[tuple[str, str, str, str]]:
-    """The series whose suite is in this run, but not their case."""
-    cases = {
-        (part.device_class, part.suite): {case.id for case in part.results.cases}
-        for part in root.parts
-    }
-    return {
-        one.key
-        for one in series
-        if one.case not in cases.get((one.device_class, one.case.partition("/")[0]), (one.case,))
-    }
+Key = tuple[str, str, str, str]  # device class, case, variant, metric
+Rank = tuple[object, ...]
+Shown = TypeVar("Shown")
+HEAD = ("device class", "case", "variant", "metric", "value", "first measured")
 
 
-def panels(root: Root, series: list[Series], link: str | None) -> tuple[list[Panel], Table]:
-    """The panels that say something, and the others as a table."""
+@dataclass(frozen=True)
+class Trends:
+    """What the page shows of a history, whose series are read one at a time."""
+
+    panels: list[Panel]  # of series that say something
+    flat: Table  # the others
+    changes: dict[Key, tuple[ChangePoint, str]]  # the last of each series, and its time
+
+
+def trends_of(root: Root, series: Iterable[Series], link: str | None) -> Trends:
     rows = {
         (row.device_class, row.case, row.variant, row.metric): row
         for row in (root.verdict.rows if root.verdict else [])
     }
-    judged = {key: (row.verdict, row.kind) for key, row in rows.items()}
-    absent = absent_from(root, series)
-
-    def rank(one: Series) -> tuple[object, ...]:
-        verdict, kind = judged.get(one.key, (None, None))
-        return one.key in absent and verdict in trends.QUIET, trends.rank(one, verdict, kind)
-
-    ranked = sorted(series, key=rank)
-    drawn, flat = [], []
-    for one in ranked:
-        verdict, kind = judged.get(one.key, (None, None))
-        newest = now_of(root, one, rows.get(one.key))
-        shown = one.points[-1].value if newest is None else newest
-        now = readable(shown, trends.unit(one))
+    cases = {
+        (part.device_class, part.suite): {case.id for case in part.results.cases}
+        for part in root.parts
+    }
+    drawn, flat, changes = [], [], {}
+    for one in series:
+        row, suite = rows.get(one.key), one.case.partition("/")[0]
+        verdict, kind = (row.verdict, row.kind) if row else (None, None)
+        absent = one.case not in cases.get((one.device_class, suite), (one.case,))
+        rank = absent and verdict in trends.QUIET, trends.rank(one, verdict, kind)
+        newest = now_of(root, one, row)
+        now = readable(one.points[-1].value if newest is None else newest, trends.unit(one))
+        if one.change_points:
+            change = one.change_points[-1]
+            utc = next((point.utc for point in one.points if point.order == change.order), "")
+            changes[one.key] = change, utc
         if not trends.worth_a_panel(one, verdict, kind):
-            flat.append(
-                (one.device_class, one.case, one.variant, one.metric, now, one.points[0].utc[:10])
-            )
+            flat.append((rank, (*one.key, now, one.points[0].utc[:10])))
             continue
         entry = root.baselines.get((one.device_class, f"{one.case}|{one.variant}|{one.metric}"))
-        band = trends.band_of(rows.get(one.key), entry)
-        variant = "" if one.variant == "case" else f" {one.variant}"
-        drift = f", drifted {change_of(one.drift.anchor, one.drift.change)}" if one.drift else ""
-        left = ", not in this run" if one.key in absent else ""
-        first = one.points[0]  # of an unchanged series the history gives only the ends
-        still = f", {readable(first.value, trends.unit(one))} since {first.utc[:10]}" if one.constant else ""
-        drawn.append(
-            Panel(
-                case=one.case,
-                about=f"{one.metric}{variant}, {one.device_class}{still}{drift}{left}",
-                now=now,
-                verdict=None if verdict in trends.QUIET else verdict,
-                figure=svg(panel(one, band, verdict, newest, link=link)),
-            )
-        )
-    head = ("device class", "case", "variant", "metric", "value", "first measured")
-    return drawn, Table(head, flat, text_columns=4)
+        figure = svg(panel(one, trends.band_of(row, entry), verdict, newest, link=link))
+        loud = None if verdict in trends.QUIET else verdict
+        drawn.append((rank, Panel(one.case, about(one, absent), now, loud, figure)))
+    return Trends(in_order(drawn), Table(HEAD, in_order(flat), text_columns=4), changes)
+
+
+def in_order(found: Iterable[tuple[Rank, Shown]]) -> list[Shown]:
+    return [shown for _, shown in sorted(found, key=itemgetter(0))]
+
+
+def about(one: Series, absent: bool) -> str:
+    """The series besides its case; `absent` is one whose suite is in this run, but not its case."""
+    variant = "" if one.variant == "case" else f" {one.variant}"
+    drift = f", drifted {change_of(one.drift.anchor, one.drift.change)}" if one.drift else ""
+    left = ", not in this run" if absent else ""
+    first = one.points[0]  # of an unchanged series the history gives only the ends
+    still = f", {readable(first.value, trends.unit(one))} since {first.utc[:10]}" if one.constant else ""
+    return f"{one.metric}{variant}, {one.device_class}{still}{drift}{left}"
 
 
 @dataclass(frozen=True)
@@ -115,23 +119,21 @@ class Since:
 
 
 def since_in(
-    root: Root, series: list[Series], past: Past
+    root: Root, changes: Mapping[Key, tuple[ChangePoint, str]], past: Past
 ) -> Callable[[judgement.Finding, judgement.Line], Since | None]:
     """The commit that brought a finding's value: the last change of its series, if the value is
     nearer to the level after it than to the one before."""
-    known = {one.key: one for one in series}
     rows = root.verdict.rows if root.verdict else []
     values = {(row.device_class, row.case, row.variant, row.metric): row.value for row in rows}
 
     def since(finding: judgement.Finding, line: judgement.Line) -> Since | None:
         key = finding.device_class, line.case, line.variant, line.metric
-        value, one = values.get(key), known.get(key)
-        if one is None or not one.change_points or not isinstance(value, float | int):
+        value = values.get(key)
+        if key not in changes or not isinstance(value, float | int):
             return None
-        change = one.change_points[-1]
+        change, utc = changes[key]
         if abs(value - change.after) > abs(value - change.before):
             return None
-        utc = next((point.utc for point in one.points if point.order == change.order), "")
         return Since(
             trends.short_commit(change.commit),
             past.address(change.commit),

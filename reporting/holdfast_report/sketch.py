@@ -120,7 +120,7 @@ def commands(strokes: Strokes, ending: str = "") -> Iterator[str]:
     for stroke in filter(None, strokes):
         start = tenths(stroke[0])
         for index, place in enumerate(map(tenths, stroke)):
-            across, down = ((new - old) / 10 for new, old in zip(place, pen, strict=True))
+            across, down = (place[0] - pen[0]) / 10, (place[1] - pen[1]) / 10
             if index == 0:
                 yield f"m{across:g} {down:g}"
             elif across and down:

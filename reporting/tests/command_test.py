@@ -270,9 +270,12 @@ def test_a_command_that_never_answers_is_given_up(
         limits.append(timeout)
         raise subprocess.TimeoutExpired(command, timeout or 0)
 
-    monkeypatch.setattr("holdfast_report.history.subprocess.run", waits)
-    assert "could not be run" in refusal(workplace.options(), capsys)
-    assert limits[0] == 120 and all(limits), "nor is git waited for"
+    monkeypatch.setattr("holdfast_report.run_line.subprocess.run", waits)
+    monkeypatch.setattr("holdfast_report.history.PATIENCE", 0.1)
+    workplace.holdfast.write_text("#!/bin/sh\nexec tail -f /dev/null\n")
+    assert "did not answer within 0.1 s" in refusal(workplace.options(), capsys)
+    assert "did not answer" in workplace.page()
+    assert limits and all(limits), "nor is git waited for"
 
 
 def test_the_module_runs_from_a_shell(workplace: Workplace) -> None:

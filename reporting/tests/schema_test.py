@@ -115,6 +115,8 @@ def test_the_page_knows_the_keys_of_the_schema_and_no_others(name: str) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_the_page_knows_the_keys_of_each_part_of_a_document(name: str) -> None:
     written, read = key_sets(schema(name)), key_sets(MODELS[name].model_json_schema())
+    if name == "trend":
+        read.add(frozenset(history.Point._fields))  # a tuple, whose schema names no keys
     assert written == read
 
 

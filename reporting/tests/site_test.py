@@ -11,6 +11,7 @@ from pathlib import Path
 import builders
 import planted_history
 import pytest
+import site_place
 from holdfast_report import Problem
 from holdfast_report.command import main
 from holdfast_report.documents import Entry
@@ -214,6 +215,36 @@ def test_a_suite_that_was_not_run_at_the_newest_commit_keeps_its_verdict(tmp_pat
         assert "cubed_sphere_swe, last at" not in said
     assert ", last at" not in words(place.text(addresses.of_class(builders.DRY)))
     assert "1 block" in place.text("badge.svg")
+
+
+def test_a_class_that_is_run_no_more_says_how_many_commits_it_missed(tmp_path: Path) -> None:
+    place = SitePlace(tmp_path, commits=12, cases=1)
+    write(place.store, [run for run in place.runs if run.device_class == HOST or run.number <= 9])
+    place.draw()
+    assert words(place.text("index.html")).count("not run at 3 newer commits") == 1
+    assert "not run at 3 newer commits" in words(place.text("class/cuda-dry-sm_90.html"))
+    assert "not run at" not in words(place.text(f"class/{HOST}.html"))
+
+
+def test_of_many_changes_of_a_series_the_newest_lie_open(tmp_path: Path) -> None:
+    place = SitePlace(tmp_path, commits=12, cases=1)
+    trend = trend_of(place.runs, place.planted)
+    stepped = next(one for one in trend["series"] if one["change_points"])
+    stepped["change_points"] = [site_place.change(number, number, number + 1.0) for number in range(2, 12)]
+    place.answer(trend)
+    place.draw()
+    shown = addresses.anchor((stepped["class"], stepped["case"], stepped["variant"], stepped["metric"]))
+    figure = place.text(addresses.of_case(stepped["case"])).partition(f'id="{shown}"')[2]
+    listed, folded = figure[: figure.index("</figure>")].split("<details><summary>6 older</summary>")
+    assert [part.count("<li>") for part in (listed, folded)] == [4, 6]
+    assert sha(11)[:10] in listed and sha(2)[:10] in folded
+
+
+def test_the_only_commit_is_named_once_below_a_figure(tmp_path: Path) -> None:
+    place = SitePlace(tmp_path, commits=1, cases=1)
+    place.draw()
+    labels = re.findall(r'<g class="labels">(<text.*?)</g>', place.text(STEP_PAGE))
+    assert labels and all(label.count("<text") == 1 for label in labels)
 
 
 def test_a_suite_that_nobody_judged_is_no_pass_beside_one_that_was(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+import re
 import sys
+import tracemalloc
 from pathlib import Path
 
 import builders
@@ -9,13 +11,13 @@ from builders import HOST, Workplace
 from holdfast_report.command import main
 from holdfast_report.documents import Entry, Results, Row, Verdict
 from holdfast_report.drawing import FONT, PAPER, Pen, width_of
-from holdfast_report.history import Series
+from holdfast_report.history import Series, ask
 from holdfast_report.judgement import findings
 from holdfast_report.panel import BOTTOM, LEFT, MANY, RIGHT, TOP, panel
 from holdfast_report.plots import Progress, stem_of
 from holdfast_report.root import Part, Root
 from holdfast_report.run_line import Past
-from holdfast_report.since_when import now_of, since_in
+from holdfast_report.since_when import now_of, since_in, trends_of
 from holdfast_report.sketch import Plane, Sketch, Words, figure_of, path_data, svg
 from holdfast_report.trends import Band, band_of, rank, short_commit, worth_a_panel
 from matplotlib.colors import to_rgba
@@ -35,6 +37,26 @@ def plots(workplace: Workplace, *more: str) -> list[str]:
     return [path.name for path in files]
 
 
+def test_a_history_of_any_length_is_read_one_series_at_a_time(workplace: Workplace) -> None:
+    points = builders.series("speedup", [float(k) for k in range(1, 29)])["points"] * 5
+    many = [builders.series(f"metric_{number}", [], points=points) for number in range(200)]
+    workplace.answer(builders.trend() | {"series": many})
+    tracemalloc.start()
+    assert sum(len(one.points) for one in ask(str(workplace.holdfast), workplace.store, None)) == 28_000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000
+
+
+def test_a_killed_command_is_told_rather_than_the_line_that_it_left(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trend = workplace.folder / "trend.json"
+    workplace.holdfast.write_text(f"#!/bin/sh\nhead -c -9 {trend}\nkill -9 $$\n")
+    assert main(["trends", *workplace.options()[1:]]) == 2
+    assert "ended with signal 9: it said nothing" in capsys.readouterr().err
+
+
 def test_each_series_that_says_something_gets_an_svg_and_a_png(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -42,6 +64,16 @@ def test_each_series_that_says_something_gets_an_svg_and_a_png(
     assert plots(workplace) == drawn
     assert "4 plots of 2 series" in (said := capsys.readouterr().out)
     assert "1 more say nothing new, --all draws them too" in said
+
+
+def test_a_long_case_stands_above_its_plot_in_letters_that_can_be_read(workplace: Workplace) -> None:
+    case = "galaxy_shear/map/fft:128/image:48/batch:1024/psf:gaussian/latents:4/steps:200/launch:persistent/f64"
+    workplace.answer(builders.trend() | {"series": [builders.series("speedup", [1.0, 2.0], case=case)]})
+    plots(workplace)
+    (drawn,) = workplace.out.rglob("*.svg")
+    picture = drawn.read_text("utf-8")
+    assert min(float(size) for size in re.findall(r"font-size: ([\d.]+)px", picture)) > 7
+    assert case in "".join(re.findall(r">([^<\n]+)</text>", picture))
 
 
 def test_all_draws_what_stood_still_as_well(workplace: Workplace) -> None:
@@ -168,7 +200,7 @@ def test_a_value_beyond_its_bound_lies_in_no_green_band() -> None:
 def test_another_run_of_the_last_commit_is_shown_beside_it() -> None:
     part = Part(Results.model_validate(builders.host_results()), None)
     one = series("speedup", [10.0], variant="case")
-    same = one.points[0].model_copy(update={"commit": part.results.run.git.sha})
+    same = one.points[0]._replace(commit=part.results.run.git.sha)
     one = one.model_copy(update={"points": [same]})
     judged = Row.model_validate(builders.improved())
     assert now_of(Root(Path(), [part]), one, judged) == 12.0
@@ -191,7 +223,8 @@ def test_a_failure_is_there_since_the_last_change_whose_level_it_has(value: floa
     judged = Verdict.model_validate(builders.verdict(1, [worse]))
     (finding,) = findings(judged.rows)
     past = Past("https://x/", {"b" * 40: "Fuse"})
-    told = since_in(Root(Path(), verdict=judged), [one], past)(finding, finding.lines[0])
+    root = Root(Path(), verdict=judged)
+    told = since_in(root, trends_of(root, [one], None).changes, past)(finding, finding.lines[0])
     assert (told.short if told else None) == since
     if told:
         assert (told.address, told.about) == ("https://x/" + "b" * 40, "Fuse (2026-11-06)")
@@ -200,7 +233,7 @@ def test_a_failure_is_there_since_the_last_change_whose_level_it_has(value: floa
 def test_this_run_is_drawn_once_though_the_history_keeps_six_digits() -> None:
     part = Part(Results.model_validate(builders.host_results()), None)
     one = series("speedup", [29.0087], variant="case")
-    same = one.points[0].model_copy(update={"commit": part.results.run.content})
+    same = one.points[0]._replace(commit=part.results.run.content)
     one = one.model_copy(update={"points": [same]})
     judged = Row.model_validate(builders.improved() | {"value": 29.008701234})
     assert now_of(Root(Path(), [part]), one, judged) is None
@@ -211,7 +244,7 @@ def test_this_run_is_drawn_once_though_the_history_keeps_six_digits() -> None:
 def test_a_point_of_the_time_of_this_run_is_this_run() -> None:
     run = (part := Part(Results.model_validate(builders.host_results()), None)).results.run
     one = series("speedup", [10.0], variant="case")
-    same = one.points[0].model_copy(update={"commit": run.content, "utc": run.utc})
+    same = one.points[0]._replace(commit=run.content, utc=run.utc)
     judged = Row.model_validate(builders.improved())
     assert now_of(Root(Path(), [part]), one.model_copy(update={"points": [same]}), judged) is None
 
@@ -228,7 +261,7 @@ def test_a_content_is_named_as_one_and_a_commit_by_its_hash() -> None:
 def test_the_names_below_a_panel_never_touch(at: int) -> None:
     change = {"order": at, "commit": CONTENT, "last_before": CONTENT, "before": 1.0, "after": 2.0, "change": 1.0}
     one = series("speedup", [1.0] * (at - 1) + [2.0] * (10 - at), change_points=[change])
-    last = one.points[-1].model_copy(update={"commit": CONTENT})
+    last = one.points[-1]._replace(commit=CONTENT)
     sketch = panel(one.model_copy(update={"points": [*one.points[:-1], last]}))
     below = [mark for mark in sketch.marks if isinstance(mark, Words) and mark.at[1] > BOTTOM]
     assert "content d63837d8" in [mark.said for mark in below]
@@ -330,7 +363,7 @@ def test_one_wild_value_leaves_the_panel_to_the_rest_and_is_an_arrow_at_its_edge
 def test_a_spread_beyond_the_panel_is_cut_at_its_edge() -> None:
     wide = series("speedup", [10.0, 10.1])
     wide = wide.model_copy(
-        update={"points": [point.model_copy(update={"mad": 9.0}) for point in wide.points]}
+        update={"points": [point._replace(mad=9.0) for point in wide.points]}
     )
     _, spread = lines(panel(wide), "rule")  # after the grid
     assert {y for stroke in spread.strokes for _, y in stroke} == {TOP, BOTTOM}
@@ -356,7 +389,7 @@ def test_a_path_goes_from_place_to_place() -> None:
 def test_many_points_are_drawn_without_their_spreads() -> None:
     def spreads(count: int) -> int:
         points = series("time_s", [4e-3, 4.1e-3] * (count // 2)).points
-        spread = [point.model_copy(update={"mad": 1e-5}) for point in points]
+        spread = [point._replace(mad=1e-5) for point in points]
         sketch = panel(series("time_s", [4e-3]).model_copy(update={"points": spread}))
         return len(lines(sketch, "rule")) - 1  # besides the grid
 
@@ -414,7 +447,7 @@ def test_marks_of_a_panel_stand_where_their_commits_are() -> None:
 
 def test_a_value_that_failed_is_a_cross_in_the_colour_of_an_alarm() -> None:
     one = stepped()
-    failed = one.points[2].model_copy(update={"verdict": "REGRESSION"})
+    failed = one.points[2]._replace(verdict="REGRESSION")
     one = one.model_copy(update={"points": [*one.points[:2], failed, *one.points[3:]]})
     sketch = panel(one)
     (cross,) = lines(sketch, "bad")

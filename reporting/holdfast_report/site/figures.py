@@ -235,12 +235,13 @@ def marks(
 
 
 def ends(archive: Archive, changes: Sequence[Change], plane: Plane) -> str:
-    """The first and the last commit, where no change's label stands there."""
+    """The first and the last commit, once if they are one, where no change's label stands there."""
     near = [
         (plane.x(change.at), name_of_commit(archive.commits[change.at])[1]) for change in changes
     ]
     texts = []
-    for at, anchor, x in ((0, "start", LEFT), (len(archive.commits) - 1, "end", RIGHT)):
+    last = len(archive.commits) - 1
+    for at, anchor, x in ((0, "start", LEFT), (last, "end", RIGHT))[: last + 1]:
         called, needs = name_of_commit(archive.commits[at])
         if all(abs(x - other) > needs + 0.6 * wide for other, wide in near):
             texts.append(

@@ -25,7 +25,7 @@ from holdfast_report.site.views import (
     surroundings,
     tone_of,
 )
-from holdfast_report.units import change_of, readable, unit_of
+from holdfast_report.units import change_of, plural, readable, unit_of
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 OPEN_STEPS = 12  # commits whose changes the overview shows
@@ -109,6 +109,12 @@ def elsewhere(archive: Archive, device_class: str) -> list[str]:
     ]
 
 
+def missed(archive: Archive, device_class: str) -> str:
+    """How many commits are newer than the last one that the class was run at."""
+    newer = len(archive.commits) - 1 - archive.runs_of(device_class)[-1].at
+    return plural(newer, "newer commit") if newer else ""
+
+
 def facts_of(run: Run) -> list[tuple[str, str]]:
     return [("measured", run.utc), *run.facts.items(), ("fingerprint", run.print)]
 
@@ -121,6 +127,7 @@ def index(site: Site, renderer: Renderer) -> str:
         commit = archive.commits[run.at]
         facts = [("branch", commit.branch), ("date", commit.date), ("device", run.facts.get("device"))]
         facts += [("not run here", said) for said in elsewhere(archive, name)]
+        facts += [("not run at", missed(archive, name))]
         latest.append(
             {
                 "device_class": name,
@@ -300,6 +307,7 @@ def class_page(site: Site, renderer: Renderer, name: str) -> tuple[str, str]:
         device_class=name,
         state=state_of([archive.newest(name)]),
         elsewhere=elsewhere(archive, name),
+        missed=missed(archive, name),
         newest_commit=archive.commits[run.at],
         facts=facts_of(run),
         environments=surroundings(archive, name),

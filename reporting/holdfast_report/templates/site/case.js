@@ -136,7 +136,7 @@
       const name = `<text x="${short(x)}" y="${BOTTOM + 14}">${escaped(called(one, 7))}</text>`;
       texted.push(address ? `<a href="${escaped(address)}">${name}</a>` : name);
     }
-    for (const [one, side, x] of [[view.from, "start", LEFT], [view.to, "end", RIGHT]])
+    for (const [one, side, x] of [[view.from, "start", LEFT], [view.to, "end", RIGHT]].slice(0, view.to - view.from + 1))
       if (taken.every(([other, wide]) => Math.abs(x - other) > room(one) + 0.6 * wide)) texted.push(`<text class="end ${side}" x="${x}" y="${BOTTOM + 14}">${escaped(called(one, 7))}</text>`);
     parts.push(`<g class="labels">${texted.join("")}</g>`);
     plot.marks.innerHTML = parts.join("");
