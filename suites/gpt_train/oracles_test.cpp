@@ -120,6 +120,28 @@ INSTANTIATE_TEST_SUITE_P(
                     std::tuple{&families::train_step, Optimizer::muon, Model::micro},
                     std::tuple{&families::train_step, Optimizer::multiscale, Model::micro}));
 
+// By gradients that rounding decides, Adam moves numbers either way: one of a matrix of small, and
+// hardly a hundred.
+TEST(GptOracle, ASignThatRoundingDecidesIsRightAmongTwoHundredThousand) {
+  Row row = row_of(families::train_step, Model::small);
+  row.options.precision = Precision::f32;
+  constexpr double step = 3e-4;
+  Values expected = {1, 14.46, 4.37, 458.4, 160.6};
+  std::ptrdiff_t down = 0;
+  for (const Tensor& tensor : tensors_of(row.options.shape)) {
+    if (tensor.name == "Wd.0") down = std::ssize(expected);
+    for (const double from : drawn(tensor, row.options.start)) expected.push_back(from + step);
+  }
+  Values found = expected;
+  found[down] -= 2 * step;
+  EXPECT_TRUE(passes(row, found, expected));
+  for (int k = 1; k < 100; ++k) found[down + k] -= 2 * step;
+  EXPECT_FALSE(passes(row, found, expected));
+  found = expected;
+  found[4] *= 1 + 1e-4;  // the norm of all gradients
+  EXPECT_FALSE(passes(row, found, expected));
+}
+
 // A thousand rows: by the norm, one row is 3 % of all. The gradients through keys and values are
 // almost zero at the end of a row, which few positions see.
 TEST(GptOracle, ATokensRowOfZerosIsWrongOnADevice) {

@@ -231,20 +231,22 @@ TEST(FiveNumbers, AreThoseOfFiveProcessesAndQuartilesOfMore) {
   EXPECT_THAT(five_numbers({0, 0}).offsets, SizeIs(0));
 }
 
+// A line of an older store.
+std::string old_line(int order, const char* utc, double value, const char* mad,
+                     const char* verdict) {
+  return text(R"({"case": "toy/step/f64", "class": "host", "commit": "c)", order,
+              R"(", "fp": "sha256:f0", "mad": )", mad, R"(, "metric": "time_s", "order": )", order,
+              R"(, "utc": ")", utc, R"(", "value": )", value,
+              R"(, "variant": "optimized", "verdict": )", verdict, "}\n");
+}
+
 TEST_F(Appending, AnOlderStoreIsReadAndThenRewrittenWithoutALoss) {
-  const auto line = [](int order, const char* utc, double value, const char* mad,
-                       const char* verdict) {
-    return text(R"({"case": "toy/step/f64", "class": "host", "commit": "c)", order,
-                R"(", "fp": "sha256:f0", "mad": )", mad, R"(, "metric": "time_s", "order": )",
-                order, R"(, "utc": ")", utc, R"(", "value": )", value,
-                R"(, "variant": "optimized", "verdict": )", verdict, "}\n");
-  };
   fs::create_directories(store_ / "host");
   write_file(store_ / "host" / "2025.ndjson",
-             line(1, "2025-12-31T12:00:00Z", 0.5, "0.01", "\"PASS\""));
+             old_line(1, "2025-12-31T12:00:00Z", 0.5, "0.01", "\"PASS\""));
   write_file(store_ / "host" / "2026.ndjson",
-             line(2, "2026-01-01T12:00:00Z", 0.5, "0.01", "null") +
-                 line(3, "2026-01-02T12:00:00Z", 0.25, "null", "\"ACCEPTED\""));
+             old_line(2, "2026-01-01T12:00:00Z", 0.5, "0.01", "null") +
+                 old_line(3, "2026-01-02T12:00:00Z", 0.25, "null", "\"ACCEPTED\""));
   const auto told = [&] {
     std::string out;
     for (const HistoryLine& one : read_history(store_))
@@ -261,6 +263,23 @@ TEST_F(Appending, AnOlderStoreIsReadAndThenRewrittenWithoutALoss) {
   EXPECT_EQ(rewrite_history(store_), 0u);
   add(made_up({"host", 1, 1, false}, 0, 100));
   EXPECT_EQ(read_history(store_).back().order, 4);
+}
+
+// Rewritten, it would be a segment that nobody can read.
+TEST_F(Appending, AnOlderStoreOfWhichASegmentCannotTellIsLeftAsItIs) {
+  const fs::path file = store_ / "host" / "2026.ndjson";
+  fs::create_directories(file.parent_path());
+  const std::string good = old_line(1, "2026-01-02T12:00:00Z", 0.5, "null", "\"PASS\"");
+  const auto edited = [&](const std::string& from, const std::string& to) {
+    std::string other = good;
+    return other.replace(other.find(from), from.size(), to);
+  };
+  for (const std::string& bad : {good, edited("optimized", "a|b"), edited("toy/step", "/step")}) {
+    write_file(file, good + bad);
+    EXPECT_THAT([&] { rewrite_history(store_); }, ThrowsMessage<Error>(HasSubstr(".ndjson:2:")))
+        << bad;
+    EXPECT_EQ(read_file(file), good + bad);
+  }
 }
 
 // The results of a night with a self-test of the same build beside them.

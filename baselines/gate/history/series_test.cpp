@@ -2,6 +2,7 @@
 #include "gate/history/series.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -367,6 +368,15 @@ TEST_F(History, AFileCutWithinALineIsRefused) {
     EXPECT_THROW((void)last_runs(store_, run_of("def", "2026-11-22T12:00:00Z"), 2), Error)
         << length;
   }
+}
+
+// Reading a FIFO would block.
+TEST_F(History, AFifoInThePlaceOfAFileIsRefused) {
+  append(run_of());
+  const fs::path fifo = file_.parent_path() / "2026-11-22T12-00-00Z.ndjson";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_THAT([&] { (void)read_history(store_); },
+              ThrowsMessage<Error>(HasSubstr("cannot read " + fifo.string())));
 }
 
 TEST_F(History, AFileThatHasLostAllOfItsRunsIsRefused) {

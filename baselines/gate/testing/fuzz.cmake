@@ -12,7 +12,7 @@ target_link_libraries(fuzz_seeds PRIVATE holdfast_parser_promises)
 add_custom_target(fuzzers)
 file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/findings)
 
-foreach(parser results list verdict baseline policy aliases profile history journal selftest options)
+foreach(parser results list verdict baseline policy aliases profile history journal selftest options old_history)
   set(corpus ${CMAKE_CURRENT_BINARY_DIR}/corpus/${parser})
   add_executable(fuzz.${parser} testing/fuzz_parser.cpp)
   target_compile_definitions(fuzz.${parser} PRIVATE HOLDFAST_PARSER="${parser}")

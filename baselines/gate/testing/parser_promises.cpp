@@ -4,6 +4,7 @@
 #include "gate/base/options.hpp"
 #include "gate/base/store.hpp"
 #include "gate/documents/aliases.hpp"
+#include "gate/documents/history/old_history.hpp"
 #include "gate/documents/policy/policy.hpp"
 #include "gate/documents/profile.hpp"
 #include "gate/documents/selftest.hpp"
@@ -114,30 +115,50 @@ bool profile(std::string_view bytes) {
                            [](const Document& document) { (void)parse_profile(document); });
 }
 
-// The bytes are lines of a segment: what its runs say is what they say when they are written anew.
-bool history(std::string_view bytes) {
-  HistorySegment read("host"), written("host"), again("host");
-  std::string first, second;
-  const auto each_line = [](std::string_view content, const auto& use) {
-    for (std::size_t end = 0; (end = content.find('\n')) != std::string_view::npos;
-         content.remove_prefix(end + 1))
-      use(Document(file, content.substr(0, end)));
-  };
-  const bool refused = refuses([&] {
-    each_line(bytes, [&](const Document& line) {
-      if (const auto run = read.read(line)) first += written.write(*run, read.meanings());
-    });
+template <class Use>
+void each_line(std::string_view lines, const Use& use) {
+  for (std::size_t end = 0; (end = lines.find('\n')) != std::string_view::npos;
+       lines.remove_prefix(end + 1))
+    use(Document(file, lines.substr(0, end)));
+}
+
+// The runs in the lines of a segment, written anew.
+std::string rewritten(std::string_view lines) {
+  HistorySegment read("host"), written("host");
+  std::string out;
+  each_line(lines, [&](const Document& line) {
+    if (const auto run = read.read(line)) out += written.write(*run, read.meanings());
   });
-  if (refused) return false;
-  if (refuses([&] {
-        HistorySegment copy("host");
-        each_line(first, [&](const Document& line) {
-          if (const auto run = again.read(line)) second += copy.write(*run, again.meanings());
-        });
-      }))
+  return out;
+}
+
+// The same of lines of the format before segments.
+std::string rewritten_old(std::string_view lines) {
+  OldHistory old("host", "2026");
+  each_line(lines, [&](const Document& line) { old.read(line); });
+  HistorySegment written("host");
+  std::string out;
+  for (const HistoryRun& run : old.runs()) out += written.write(run, {});
+  return out;
+}
+
+// What the runs in the bytes say is what they say when `rewrite` has written them as a segment.
+template <class Rewrite>
+bool accepts_runs(std::string_view bytes, Rewrite rewrite) {
+  std::string first, second;
+  if (refuses([&] { first = rewrite(bytes); })) return false;
+  if (refuses([&] { second = rewritten(first); }))
     throw BrokenPromise("its own text is refused:\n" + first);
   expect_same(first, second);
   return true;
+}
+
+bool history(std::string_view bytes) {
+  return accepts_runs(bytes, rewritten);
+}
+
+bool old_history(std::string_view bytes) {
+  return accepts_runs(bytes, rewritten_old);
 }
 
 // Options of every shape; an argument per line, which no system passes with a NUL in it.
@@ -312,6 +333,16 @@ std::vector<std::string> history_seeds() {
   return {lines, out_of_order};
 }
 
+std::vector<std::string> old_history_seeds() {
+  const auto line = [](const char* metric, const char* rest) {
+    return text(
+        R"({"case":"toy/step/f64","class":"host","commit":"c1","fp":"sha256:f0","order":1,)",
+        R"("utc":"2026-01-01T12:00:00Z","variant":"optimized","metric":")", metric, rest);
+  };
+  return {line("time_s", R"(","value":0.5,"mad":0.01,"verdict":"PASS"})") + '\n' +
+          line("launches", R"(","value":4,"mad":null,"verdict":null})") + '\n'};
+}
+
 std::vector<std::string> options_seeds() {
   return {"results\n--why=one more stage\n--quiet\n--expect=toy:host\n--expect\ntoy:cuda",
           "--processes\n5\na\nb\n--\n--c"};
@@ -326,7 +357,7 @@ const std::vector<ParserPromise>& parser_promises() {
       {"policy", policy, policy_seeds},    {"aliases", aliases, aliases_seeds},
       {"profile", profile, profile_seeds}, {"history", history, history_seeds},
       {"journal", journal, journal_seeds}, {"selftest", self_test, self_test_seeds},
-      {"options", options, options_seeds}};
+      {"options", options, options_seeds}, {"old_history", old_history, old_history_seeds}};
   return table;
 }
 

@@ -58,7 +58,10 @@ std::string refusal(const std::string& file, std::uint64_t configuration, Header
   return header.payload_sum == crc32c(payload) ? "" : "its payload is damaged";
 }
 
+// Empty if it is no file: reading a FIFO would block, and a folder would throw.
 std::string read_whole(const std::filesystem::path& path) {
+  std::error_code problem;
+  if (!std::filesystem::is_regular_file(path, problem)) return {};
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }

@@ -2,6 +2,7 @@
 #include "xpcs_fit/stream/checkpoints.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -113,6 +114,13 @@ TEST_F(XpcsCheckpoints, SkipAFileOfWhichAnyPartIsSpoilt) {
     EXPECT_NE(told.find("xpcs_state_000000000002.ckpt is skipped: it"), std::string::npos) << told;
   }
   fs::resize_file(files().back(), 66);
+  EXPECT_EQ(newest(), "first");
+}
+
+TEST_F(XpcsCheckpoints, SkipWhatIsNoFile) {
+  save("first");
+  fs::create_directory(folder / "xpcs_state_000000000002.ckpt");
+  ASSERT_EQ(::mkfifo((folder / "xpcs_state_000000000003.ckpt").c_str(), 0600), 0);
   EXPECT_EQ(newest(), "first");
 }
 

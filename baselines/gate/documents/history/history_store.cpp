@@ -40,8 +40,9 @@ Error no_line(const fs::path& path) {
                      text("it holds no line within ", longest_line, " bytes; restore the file"));
 }
 
+// Opening a FIFO would block without O_NONBLOCK.
 Descriptor open_to_read(const fs::path& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (*file < 0) throw cannot_read(path, std::strerror(errno));
   return file;
 }

@@ -2,6 +2,7 @@
 #include "gate/documents/history/old_history.hpp"
 
 #include "gate/documents/case_name.hpp"
+#include "gate/documents/names.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -19,7 +20,9 @@ void OldHistory::read(const Document& document) {
   const Reader of = line.take("class"), order = line.take("order"), mad = line.take("mad");
   const std::string utc = filled(line, "utc"), commit = filled(line, "commit"),
                     fingerprint = filled(line, "fp");
-  HistorySeries series{filled(line, "case"), filled(line, "variant"), filled(line, "metric")};
+  const Reader id = line.take("case"), metric = line.take("metric");
+  HistorySeries series{case_id_of(id, suite_of(id.string())), name_of(line.take("variant")),
+                       name_of(metric)};
   HistoryPoint point{.value = {.value = line.take("value").number(), .mad = mad.number_or_null()}};
   const Reader verdict = line.take("verdict");
   point.verdict = verdict.string_or_null();
@@ -44,6 +47,9 @@ void OldHistory::read(const Document& document) {
                      .utc = utc,
                      .commit = {.name = commit, .order = order.integer()},
                      .env = {{"fingerprint", fingerprint}}});
+  if (!held_.emplace(run->second, point.series).second)
+    throw metric.wrong(text("a second line of ", metric.string(), " of ", id.string(),
+                            " for the run of ", utc, "; remove one of the two"));
   HistoryRun& into = runs_[run->second];
   if (point.verdict && !into.verdict) into.verdict.emplace();
   if (point.verdict) ++into.verdict->counts[*point.verdict];

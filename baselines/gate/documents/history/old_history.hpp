@@ -4,7 +4,9 @@
 #pragma once
 
 #include <deque>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gate/documents/history/history_segment.hpp"
@@ -29,6 +31,7 @@ class OldHistory {
   std::deque<HistorySeries> series_ = {};
   std::map<std::vector<std::string>, std::size_t> by_name_ = {};
   std::vector<HistoryRun> runs_ = {};
+  std::set<std::pair<std::size_t, const HistorySeries*>> held_ = {};  // which run has which
 };
 
 }  // namespace holdfast::gate
