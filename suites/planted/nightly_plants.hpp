@@ -25,6 +25,22 @@ inline PlantedKernels decoder_without_tensor_instructions() {
             .cause = "tensor "}}};
 }
 
+inline PlantedKernels decoder_with_idle_tensor_instructions() {
+  return {"clusterless_kde",
+          {{.name = "idle tensor instructions",
+            .file = "warp_product.cuh",
+            .where = "        holdfast::mma_bf16(part[m], low[m / 2], y[m % 2].high[0], y[m % "
+                     "2].high[1], no_sums);\n",
+            .after = "#pragma unroll\n"
+                     "      for (int m = 0; m < 2 * tiles; ++m)\n"
+                     "        holdfast::mma_bf16(part[m], low[m / 2], y[m % 2].low[0], y[m % "
+                     "2].low[1], part[m]);\n",
+            .of_case = decoded,
+            .metric = "tensor_instructions",
+            .verdict = "CHANGED",
+            .cause = "tensor "}}};
+}
+
 inline PlantedKernels decoder_without_vector_loads() {
   return {"clusterless_kde",
           {{.name = "vector loads",
@@ -74,9 +90,9 @@ inline PlantedKernels correlations_of_more_registers() {
 }
 
 inline std::vector<PlantedKernels> nightly_plants() {
-  return {decoder_without_tensor_instructions(), decoder_without_vector_loads(),
-          shear_fit_of_more_registers(), training_of_more_registers(),
-          correlations_of_more_registers()};
+  return {decoder_without_tensor_instructions(), decoder_with_idle_tensor_instructions(),
+          decoder_without_vector_loads(),        shear_fit_of_more_registers(),
+          training_of_more_registers(),          correlations_of_more_registers()};
 }
 
 }  // namespace holdfast::planted

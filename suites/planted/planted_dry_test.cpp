@@ -29,6 +29,10 @@ TEST_F(PlantedDry, OneMoreAllocationFailsTheBuild) {
   expect_found("allocation", 1, regression + "peak_bytes +rose from 32.02 kB to 48.02 kB");
 }
 
+TEST_F(PlantedDry, AStateThatIsCopiedBackFailsTheBuild) {
+  expect_found("copy_back", 1, regression + "copies +rose from 0 to 1");
+}
+
 TEST_F(PlantedDry, AProgramCompiledInEveryStepFailsTheBuild) {
   expect_found("recompile", 1, regression + "compile_steady +rose from 0 programs to 1 program");
 }

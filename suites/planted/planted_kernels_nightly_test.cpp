@@ -9,6 +9,10 @@ TEST(PlantedDeviceCode, OfTheDecoderThatLosesTensorInstructionsIsFoundByItsCause
   expect_found(decoder_without_tensor_instructions());
 }
 
+TEST(PlantedDeviceCode, OfTheDecoderWithMoreTensorInstructionsIsNoGain) {
+  expect_found(decoder_with_idle_tensor_instructions());
+}
+
 TEST(PlantedDeviceCode, OfTheDecoderThatLosesVectorLoadsIsFoundByItsCause) {
   expect_found(decoder_without_vector_loads());
 }

@@ -34,6 +34,7 @@ constexpr std::pair<std::string_view, Kind> plants[] = {{"", Kind::nothing},
                                                         {"nan", Kind::nan},
                                                         {"no_graph", Kind::no_graph},
                                                         {"shape", Kind::shape},
+                                                        {"copy_back", Kind::copy_back},
                                                         {"dynamic", Kind::dynamic}};
 constexpr const char* variable = "HOLDFAST_PLANT";
 
@@ -203,7 +204,10 @@ class DeviceSmooth : public Computation {
       for (int times = plant_.kind == Kind::launch ? 2 : 1; times > 0; --times)
         smooth_(shape, x_.data(), y_.data(), n_);
     }
-    std::swap(x_, y_);
+    if (plant_.kind == Kind::copy_back)
+      backend_.device->copy(x_.data(), y_.data(), x_.bytes());
+    else
+      std::swap(x_, y_);
   }
   std::vector<double> result() override { return x_.to_host(); }
   void start_again(int) override { x_.upload(start(n_)); }

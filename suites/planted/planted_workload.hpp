@@ -30,6 +30,7 @@ struct Plant {
     nan,          // the result is NaN, on host
     no_graph,     // the host launches the kernels of a graph
     shape,        // blocks of half the threads
+    copy_back,    // the new state is copied over the old one, on a device
     dynamic,      // unused dynamic shared memory
   };
   Kind kind = Kind::nothing;

@@ -97,21 +97,22 @@ void add_resources(const Evidence& c, std::vector<Cause>& found) {
   found.insert(found.end(), beside.begin(), beside.end());
 }
 
-double number_of_class(const KernelEvidence& kernel, const std::string& name) {
-  const auto at = kernel.find(name);
-  return at == kernel.end() ? 0 : std::strtod(at->second.c_str(), nullptr);
-}
+// Of loads and stores of global and shared memory: their number, and their mean bytes.
+constexpr const char* accesses = "accesses";
+constexpr const char* access_width = "access width";
 
-// Bytes of a load or store of global and shared memory: "global_load_16" moves 16.
-double bytes_of_an_access(const KernelEvidence& kernel) {
-  double bytes = 0, count = 0;
+// The evidence of a kernel as numbers, with those of its accesses: "global_load_16" moves 16 bytes.
+std::map<std::string, double> numbers_of(const KernelEvidence& kernel) {
+  std::map<std::string, double> all;
+  double bytes = 0;
   for (const auto& [name, number] : kernel) {
+    const double value = all[name] = std::strtod(number.c_str(), nullptr);
     if (!name.starts_with("global_") && !name.starts_with("shared_")) continue;
-    const double moves = std::strtod(number.c_str(), nullptr);
-    bytes += moves * std::strtod(name.c_str() + name.rfind('_') + 1, nullptr);
-    count += moves;
+    bytes += value * std::strtod(name.c_str() + name.rfind('_') + 1, nullptr);
+    all[accesses] += value;
   }
-  return count > 0 ? bytes / count : 0;
+  all[access_width] = all[accesses] > 0 ? bytes / all[accesses] : 0;
+  return all;
 }
 
 bool is_single(const std::string& case_id) {
@@ -120,7 +121,7 @@ bool is_single(const std::string& case_id) {
 
 // What the machine code of a kernel does that costs more than before, by class of instruction.
 struct CodeClass {
-  const char* name;  // in the evidence; null: the width of an access
+  const char* name;  // in numbers_of()
   Better better;
   const char* unit;
   const char* verb;
@@ -139,7 +140,11 @@ constexpr CodeClass code_classes[] = {
      "double precision in a kernel of single precision", true},
     {"tensor", Better::higher, "", " holds ", " tensor instructions",
      "products go through slower units"},
-    {nullptr, Better::higher, "B", " moves ", " in a load or store",
+    {"atomic", Better::lower, "", " holds ", " atomic instructions",
+     "threads that update one place take turns"},
+    {accesses, Better::lower, "", " holds ", " loads and stores",
+     "more data is moved, or the same once more"},
+    {access_width, Better::higher, "B", " moves ", " in a load or store",
      "narrower accesses take more of them"},
     {"occupancy", Better::higher, "", " has an occupancy of ", "",
      "less other work hides what a warp waits for"}};
@@ -148,16 +153,14 @@ void add_code_classes(const Evidence& c, std::vector<Cause>& found) {
   const std::string tools = tools_changed(c);
   for (const KernelChange& change : kernel_changes(c)) {
     if (!change.before || !change.now || change.variant == "reference") continue;
-    const KernelEvidence &before = change.before->evidence, &now = change.now->evidence;
-    if (before.empty() || now.empty()) continue;
+    if (change.before->evidence.empty() || change.now->evidence.empty()) continue;
+    auto before = numbers_of(change.before->evidence), now = numbers_of(change.now->evidence);
     for (const CodeClass& one : code_classes) {
       if (one.single && !is_single(c.case_id)) continue;
-      const auto of = [&](const KernelEvidence& side) {
-        return one.name ? number_of_class(side, one.name) : bytes_of_an_access(side);
-      };
-      const double old = of(before), young = of(now);
-      const bool moves_nothing = !one.name && young == 0;
-      if (moves_nothing || (one.better == Better::lower ? young <= old : young >= old)) continue;
+      const double old = before[one.name], young = now[one.name];
+      if (one.better == Better::lower ? young <= old : young >= old) continue;
+      // The mean also falls where wide ones were left out, which narrows none.
+      if (std::string_view(one.name) == access_width && now[accesses] < before[accesses]) continue;
       const auto [was, is] = told_apart(old, young, one.unit);
       found.push_back(
           {text(change.kernel, one.verb, is, one.noun, " instead of ", was, ": ", one.effect,
@@ -179,6 +182,7 @@ void add_counts(const Evidence& c, std::vector<Cause>& found) {
       {"h2d_bytes", "a step copies more to the device"},
       {"d2h_bytes", "a step copies more back to the host"},
       {"syncs", "the host waits more often for the device"},
+      {"copies", "a step copies more often within the device"},
       {"compile_steady", "programs are compiled after warm-up"},
       {"plans", "plans are made after warm-up"},
       {"peak_bytes", "more memory is held at the peak"},
@@ -279,13 +283,27 @@ bool is_untimed_before(const Evidence& c) {
          !change_of(c, case_variant, "speedup");
 }
 
+// "stage: f64 200 -> 214; project: integer 61 -> 70" of a variant's kernels.
+std::string code_changes(const Evidence& c, const std::string& variant) {
+  std::string all;
+  for (const KernelChange& change : kernel_changes(c)) {
+    if (change.variant != variant || !change.before || !change.now) continue;
+    std::string own;
+    for (const std::string& one : evidence_changes(change.before->evidence, change.now->evidence))
+      add_to(own, one);
+    if (!own.empty()) add_to(all, text(change.kernel, ": ", own), "; ");
+  }
+  return all;
+}
+
 void add_other_code(const Evidence& c, std::vector<Cause>& found) {
   for (const auto& [variant, content] : c.result.variants) {
     if (same_code(c, variant).value_or(true)) continue;
-    const std::string tools = tools_changed(c);
+    const std::string tools = tools_changed(c), changes = code_changes(c, variant);
     found.push_back({tools.empty()
                          ? text("other machine code in the ", variant, " variant",
-                                is_untimed_before(c) ? "" : ", with no loss of its own")
+                                changes.empty() ? "" : text(" (", changes, ")"),
+                                is_untimed_before(c) ? "" : ", which no metric calls a loss")
                          : text("the tools, not our code: ", tools, " compiled other machine code"),
                      c.accept});
     return;

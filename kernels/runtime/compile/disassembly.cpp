@@ -78,9 +78,11 @@ std::string class_of(const Words& words) {
   for (const auto& [name, kind] : moves)
     if (operation == name) return std::string(kind) + '_' + std::to_string(width(words));
   if (operation.ends_with("MMA")) return "tensor";
-  // Conversions to and from double, and the first instructions of its division and square root.
+  // Conversions to and from double, and the first instructions of its division and square root; not
+  // atomics, whose own modifiers name the type.
+  const bool atomic = operation.starts_with("ATOM") || operation.starts_with("RED");
   for (const std::string_view word : words)
-    if (word == "F64" || word.ends_with("64H")) return "f64";
+    if (!atomic && (word == "F64" || word.ends_with("64H"))) return "f64";
   if (operation.size() > 3 && operation.front() == 'U') operation.remove_prefix(1);
   for (const Class& one : classes)
     for (const std::string_view pattern : one.operations)

@@ -40,8 +40,9 @@ _Z4stepPf:
         /*00f0*/                   IMAD.WIDE R5, R9, 0x4, R5 ;
         /*0100*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
         /*0110*/                   RED.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR6][R2.64], R5 ;
-        /*0120*/               @P1 BRA `(.L_x_4) ;
-        /*0130*/                   EXIT ;
+        /*0120*/                   REDG.E.ADD.F64.RN.STRONG.GPU desc[UR6][R2.64], R4 ;
+        /*0130*/               @P1 BRA `(.L_x_4) ;
+        /*0140*/                   EXIT ;
 
 //--------------------- .text._Z5otherPf --------------------------
 	.section	.text._Z5otherPf,"ax",@progbits
@@ -66,7 +67,7 @@ TEST(Disassembly, IsCountedByWhatAnInstructionDoes) {
                                       {"f32", 2},
                                       {"integer", 2},
                                       {"barrier", 1},
-                                      {"atomic", 1},
+                                      {"atomic", 2},
                                       {"branch", 1}};
   EXPECT_EQ(read_disassembly(printed).at("_Z4stepPf"), expected);
 }
@@ -154,7 +155,7 @@ TEST_F(MachineCode, OfARealKernelIsWhatItsSourceSays) {
 // The cached counts are from another version, whose way of counting may differ.
 TEST_F(MachineCode, IsNotTakenFromAnotherDisassemblersCounts) {
   const std::string hash = text("sha256:of no cubin but that of process ", getpid());
-  cache_text(sha256_digits(text("holdfast-machine-code/1\n13.0.1\n", hash)), "kernel f64 1\n");
+  cache_text(sha256_digits(text("holdfast-machine-code/2\n13.0.1\n", hash)), "kernel f64 1\n");
   EXPECT_FALSE(machine_code("", hash, {.version = "13.0.2"}));
   EXPECT_TRUE(machine_code("", hash, {.version = "13.0.1"}));
 }
