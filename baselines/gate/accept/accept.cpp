@@ -198,7 +198,7 @@ struct Accepting {
   }
 
   Entry new_count(const Measured& measured, const std::string& key) const {
-    const Entry first = counted_entry(measured, results(), reason_of_new());
+    const Entry first = counted_entry(measured.value, results(), reason_of_new());
     accepted.changes.push_back({.key = key, .after = first.value});
     return first;
   }
@@ -221,7 +221,7 @@ struct Accepting {
     const Measured& measured = *metric.measured;
     const Judged found = judged(standard, measured, before);
     if (found.verdict == verdict::pass) return before;
-    Entry entry = counted_entry(measured, results(), reason("changed for the better"));
+    Entry entry = counted_entry(measured.value, results(), reason("changed for the better"));
     entry.accepted.previous = before.value;
     const bool asks_why = metric.name != kernels_metric &&
                           (found.asks_why || is_paid_for(standard, result, metric, before));

@@ -444,11 +444,8 @@ TEST(Acceptance, OfManyRunsAnEntryKeepsTheNewestTwenty) {
 
 // A policy by which fewer registers are no gain where there are more launches.
 Policy with_prices() {
-  std::string priced = toy::policy_text;
-  const std::string metrics = "\"metrics\": {";
-  priced.replace(priced.find(metrics), metrics.size(),
-                 metrics + R"("registers_max": {"fall_is_change": ["launches"]}, )");
-  return policy(priced);
+  return policy(toy::policy_with(
+      R"("metrics": {)", R"("metrics": {"registers_max": {"fall_is_change": ["launches"]}, )"));
 }
 
 Results with_fewer_registers(double launches) {
@@ -600,10 +597,9 @@ TEST(Acceptance, ALimitThatIsListedNoMoreAsksWhy) {
 }
 
 TEST(Acceptance, ABoundedMetricOfACaseThatGatesNoMoreAsksWhy) {
-  std::string rules = toy::policy_text;
-  rules.replace(rules.find("\"rules\": ["), 10,
-                R"("rules": [{"match": "toy/**", "metric": "floor_fraction",
-                              "bound": {"min": 0.1, "source": "a toy's"}},)");
+  const std::string rules =
+      toy::policy_with(R"("rules": [)", R"("rules": [{"match": "toy/**", "metric": "floor_fraction",
+                                     "bound": {"min": 0.1, "source": "a toy's"}},)");
   List list = toy::list();
   for (ListedCase& listed : list.cases) listed.devices["host"].push_back("floor_fraction");
   const Baseline before = promised(list, policy(rules)).baseline;
@@ -659,38 +655,6 @@ TEST(Merging, MeetsAConflictAmongAcceptancesAtMost) {
   EXPECT_LE(outcome.code, 1);
   const std::string below = outcome.output.substr(outcome.output.find("\"device_class\""));
   EXPECT_THAT(below, AllOf(HasSubstr("\"entries\""), testing::Not(HasSubstr("<<<<"))));
-}
-
-TEST(Refusals, AGoodRunHasNone) {
-  EXPECT_THAT(reasons(toy::dry()), IsEmpty());
-  EXPECT_THAT(reasons(toy::host()), IsEmpty());
-}
-
-TEST(Refusals, NameWhatIsWrongWithTheRun) {
-  Results results = toy::host();
-  results.partial = true;
-  results.run.sources = "/somewhere";
-  results.run.custom = {"--size=384"};
-  results.quality = {.valid = false, .reasons = {"the load was 9"}, .throttled = true};
-  EXPECT_THAT(
-      reasons(results),
-      testing::AllOf(Contains(HasSubstr("filtered")), Contains(HasSubstr("/somewhere")),
-                     Contains(HasSubstr("--size=384")), Contains(HasSubstr("the load was 9")),
-                     Contains(HasSubstr("throttled"))));
-}
-
-TEST(Refusals, ANoisyRatioIsNotABaseline) {
-  Results results = toy::host();
-  toy::metric(results, "case", "speedup").mad_between = 2;
-  const auto refused = accept(results, std::nullopt, policy()).refusals;
-  ASSERT_EQ(refused.size(), 1u);
-  EXPECT_THAT(refused.front().why, HasSubstr("is noisy"));
-}
-
-TEST(Refusals, AListedCaseThatWasNotMeasured) {
-  Results results = toy::dry();
-  results.cases.pop_back();
-  EXPECT_THAT(reasons(results), Contains("toy/sum/n:64/f64 is listed and was not measured"));
 }
 
 TEST(Patch, ShowsThreeLinesAroundAChange) {

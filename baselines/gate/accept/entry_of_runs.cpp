@@ -21,8 +21,8 @@ std::int64_t distinct_days(const std::vector<std::string>& runs) {
 
 }  // namespace
 
-Entry counted_entry(const Measured& measured, const Results& results, const std::string& why) {
-  return {.value = measured.value,
+Entry counted_entry(const Value& value, const Results& results, const std::string& why) {
+  return {.value = value,
           .accepted = {.utc = results.run.utc,
                        .content = results.run.content,
                        .runs = {results.run.id},
@@ -33,7 +33,7 @@ Entry timed_entry(const std::string& key, const std::vector<const AcceptedRun*>&
                   const std::string& why) {
   const AcceptedRun& first = *runs.front();
   const Measured& measured = first.metrics.at(key);
-  Entry entry = counted_entry(measured, first.results, why);
+  Entry entry = counted_entry(measured.value, first.results, why);
   entry.medians = {std::get<double>(measured.value)};
   entry.mad_between = measured.mad_between.value_or(0);
   entry.bootstrap = true;

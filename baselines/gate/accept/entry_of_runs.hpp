@@ -12,8 +12,8 @@
 
 namespace holdfast::gate {
 
-// The entry of a count, which is the same in each run.
-Entry counted_entry(const Measured& measured, const Results& results, const std::string& why);
+// The entry of a value that is the same in each run.
+Entry counted_entry(const Value& value, const Results& results, const std::string& why);
 
 // The entry of a time or ratio over these runs, at least one; its value becomes the anchor of
 // drift.

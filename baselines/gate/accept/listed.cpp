@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/accept/listed.hpp"
 
+#include "gate/accept/entry_of_runs.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/bounded.hpp"
@@ -19,11 +20,8 @@ void accept_limits(const Results& results, const List& list, const Entries& know
       limits[listed.id] = before->second;
       continue;
     }
-    Entry& limit = limits[listed.id] = {.value = *listed.limit,
-                                        .accepted = {.utc = results.run.utc,
-                                                     .content = results.run.content,
-                                                     .runs = {results.run.id},
-                                                     .why = why.empty() ? "as listed" : why}};
+    Entry& limit = limits[listed.id] =
+        counted_entry(*listed.limit, results, why.empty() ? "as listed" : why);
     if (before == known.end()) continue;
     limit.accepted.previous = before->second.value;
     accepted.changes.push_back(

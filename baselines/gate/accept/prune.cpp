@@ -32,24 +32,19 @@ std::set<std::string> metrics_of(const std::vector<List>& lists) {
   return names;
 }
 
-std::vector<ListedCase>::const_iterator find_listed(const List& list, const std::string& case_id) {
-  return std::find_if(list.cases.begin(), list.cases.end(),
-                      [&](const ListedCase& row) { return row.id == case_id; });
-}
-
 // Why nothing is measured of a case on this kind of device.
 std::string why_gone(const std::string& case_id, const List& list, const std::string& kind) {
-  const auto listed = find_listed(list, case_id);
-  if (listed == list.cases.end()) return "no such case";
+  const ListedCase* listed = list.find(case_id);
+  if (!listed) return "no such case";
   return listed->devices.contains(kind) ? "" : text("the case does not run on ", kind);
 }
 
 std::string why_orphaned(const std::string& case_id, const std::string& metric, const List& list,
                          const std::string& kind, const std::set<std::string>& metrics) {
   if (const std::string why = why_gone(case_id, list, kind); !why.empty()) return why;
-  const auto listed = find_listed(list, case_id);
-  if (!tier_includes("gate", listed->tier))
-    return text("the case is of the tier ", listed->tier, ", which baselines do not hold");
+  const std::string& tier = list.find(case_id)->tier;
+  if (!tier_includes("gate", tier))
+    return text("the case is of the tier ", tier, ", which baselines do not hold");
   return is_evidence(metric) || metrics.contains(metric) ? "" : "no case has such a metric";
 }
 
@@ -115,9 +110,8 @@ std::size_t prune_store(const PruneRequest& request, const std::vector<List>& li
         (!request.device_class.empty() && of != request.device_class))
       continue;
     ++looked_at;
-    const auto list = std::find_if(lists.begin(), lists.end(),
-                                   [&](const List& one) { return one.suite == suite; });
-    if (list == lists.end()) {
+    const List* list = find_list(lists, suite.string());
+    if (!list) {
       told << (store.folder() / place).string() << ": left as it is, this build has no suite "
            << suite.string() << "\n";
       continue;
@@ -142,15 +136,12 @@ std::vector<Orphan> orphans(const Baseline& baseline, const List& list,
                             const std::set<std::string>& metrics) {
   std::vector<Orphan> found;
   const std::string kind = kind_of_class(baseline.device_class);
-  const auto look = [&](const Entries& entries, const std::string& processor) {
-    for (const auto& [key, entry] : entries) {
+  for (const auto& [processor, entries] : by_processor(baseline))
+    for (const auto& [key, entry] : *entries) {
       const EntryName name = entry_name(key);
       const std::string why = why_orphaned(name.case_id, name.metric, list, kind, metrics);
       if (!why.empty()) found.push_back({.key = key, .why = why, .processor = processor});
     }
-  };
-  look(baseline.entries, "");
-  for (const auto& [processor, entries] : baseline.processors) look(entries, processor);
   for (const auto& [case_id, limit] : baseline.limits)
     if (const std::string why = why_gone(case_id, list, kind); !why.empty())
       found.push_back(

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "gate/accept/accepted_runs.hpp"
+#include "gate/accept/entry_of_runs.hpp"
 #include "gate/base/numbers.hpp"
 #include "gate/documents/results_root.hpp"
 #include "gate/documents/verdict_names.hpp"
@@ -64,14 +65,9 @@ std::vector<double> sustained(const Standard& standard, const Measured& now, con
 // it only regains part of a loss, which still counts.
 Entry proposed_entry(const Entry& before, const Measured& now, std::vector<double> runs,
                      const Results& results) {
-  const bool timed = !runs.empty();
-  Entry entry{.value = now.value,
-              .accepted = {.utc = results.run.utc,
-                           .content = results.run.content,
-                           .runs = {results.run.id},
-                           .why = "proposed by holdfast check: better for good",
-                           .previous = before.value}};
-  if (!timed) return entry;
+  Entry entry = counted_entry(now.value, results, "proposed by holdfast check: better for good");
+  entry.accepted.previous = before.value;
+  if (runs.empty()) return entry;
   entry.medians = std::move(runs);
   const double won = median(entry.medians), anchor = before.anchor.value_or(won);
   entry.value = won;

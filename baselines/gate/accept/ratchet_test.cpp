@@ -32,7 +32,15 @@ class Ratcheting : public GateCommand {
     toy::metric(now, "case", "speedup") = toy::timed("ratio", speedup);
     return now;
   }
-  void store_again(const Results& results) const { store_in(again_, results); }
+  void a_better_run() {
+    accepted(toy::host());
+    store(run_of(12, "2026-11-22T12:00:00Z"));
+  }
+  // With a second run.
+  int check_again(const Results& second) {
+    store_in(again_, second);
+    return check({"--again=" + again_.string()});
+  }
   void remember(const Results& results) {
     store(results);
     ASSERT_EQ(holdfast({"history", "append", results_.string(), "--store=" + store_.string()}), 0)
@@ -44,8 +52,7 @@ class Ratcheting : public GateCommand {
 };
 
 TEST_F(Ratcheting, OneLuckyRunProposesNothing) {
-  accepted(toy::host());
-  store(run_of(12, "2026-11-22T12:00:00Z"));
+  a_better_run();
   expect_output(check(), 0, AllOf(HasSubstr("IMPROVED"), HasSubstr("not proposed yet")));
   EXPECT_FALSE(proposed());
 }
@@ -64,10 +71,8 @@ TEST_F(Ratcheting, InvalidRunsOfTheHistoryConfirmNothing) {
 }
 
 TEST_F(Ratcheting, ASecondFreshRunProposesTheMiddleOfBothAndAcceptsNothing) {
-  accepted(toy::host());
-  store(run_of(12, "2026-11-22T12:00:00Z"));
-  store_again(run_of(13, "2026-11-22T13:00:00Z"));
-  expect_output(check({"--again=" + again_.string()}), 0,
+  a_better_run();
+  expect_output(check_again(run_of(13, "2026-11-22T13:00:00Z")), 0,
                 AllOf(HasSubstr("proposed: 2 runs in a row are better, 12.5 in the middle"),
                       HasSubstr("nothing accepts it by itself")));
   EXPECT_TRUE(proposed());
@@ -81,8 +86,7 @@ TEST_F(Ratcheting, WhatIsWonBackOfALossLeavesWhereDriftBegins) {
   lost.processors.at(toy::processor).at(ratio_key).anchor = 20;
   write_file(baseline(toy::host()), baseline_text(lost));
   store(run_of(12, "2026-11-22T12:00:00Z"));
-  store_again(run_of(13, "2026-11-22T13:00:00Z"));
-  ASSERT_EQ(check({"--again=" + again_.string()}), 0);
+  ASSERT_EQ(check_again(run_of(13, "2026-11-22T13:00:00Z")), 0);
   git({"apply", patch_.string()});
   EXPECT_EQ(seen().entries.at(ratio_key).value, Value(12.5));
   EXPECT_EQ(seen().entries.at(ratio_key).anchor, 20);
@@ -94,8 +98,7 @@ TEST_F(Ratcheting, WhatIsProposedAppliesWithGit) {
   git({"add", "."});
   git({"commit", "-q", "-m", "first"});
   store(run_of(12, "2026-11-22T12:00:00Z"));
-  store_again(run_of(13, "2026-11-22T13:00:00Z"));
-  ASSERT_EQ(check({"--again=" + again_.string()}), 0);
+  ASSERT_EQ(check_again(run_of(13, "2026-11-22T13:00:00Z")), 0);
   git({"apply", patch_.string()});
   const Entry entry = seen().entries.at(ratio_key);
   EXPECT_EQ(entry.value, Value(12.5));
@@ -105,10 +108,8 @@ TEST_F(Ratcheting, WhatIsProposedAppliesWithGit) {
 }
 
 TEST_F(Ratcheting, ASecondRunWithinTheLimitProposesNothing) {
-  accepted(toy::host());
-  store(run_of(12, "2026-11-22T12:00:00Z"));
-  store_again(run_of(10.2, "2026-11-22T13:00:00Z"));
-  EXPECT_EQ(check({"--again=" + again_.string()}), 0);
+  a_better_run();
+  EXPECT_EQ(check_again(run_of(10.2, "2026-11-22T13:00:00Z")), 0);
   EXPECT_FALSE(proposed());
 }
 
@@ -116,17 +117,14 @@ TEST_F(Ratcheting, ALossWithinTwiceTheLimitIsDecidedByASecondRunThatShowsItAsWel
   accepted(toy::host());
   store(run_of(9.3, "2026-11-22T12:00:00Z"));
   expect_output(check(), 4, HasSubstr("or a second run of this build (--again) shows it as well"));
-  store_again(run_of(10, "2026-11-22T13:00:00Z"));
-  expect_output(check({"--again=" + again_.string()}), 4,
+  expect_output(check_again(run_of(10, "2026-11-22T13:00:00Z")), 4,
                 HasSubstr("undecided, because not every run of this build shows it"));
-  store_again(run_of(9.2, "2026-11-22T13:00:00Z"));
-  expect_output(check({"--again=" + again_.string()}), 1,
+  expect_output(check_again(run_of(9.2, "2026-11-22T13:00:00Z")), 1,
                 HasSubstr("1 other run of this build shows it as well"));
 }
 
 TEST_F(Ratcheting, TheSameRunIsNoSecondOne) {
-  accepted(toy::host());
-  store(run_of(12, "2026-11-22T12:00:00Z"));
+  a_better_run();
   expect_complaint(check({"--again=" + results_.string()}), 2,
                    HasSubstr("give a second run of the same build"));
 }
@@ -144,32 +142,26 @@ TEST_F(Ratcheting, WhatIsNoFolderIsNoSecondRunAndNoHistory) {
 }
 
 TEST_F(Ratcheting, ARunWhoseThreadsStoodApartIsNoSecondOne) {
-  accepted(toy::host());
-  store(run_of(12, "2026-11-22T12:00:00Z"));
+  a_better_run();
   Results other = run_of(13, "2026-11-22T13:00:00Z");
   other.cases.front().metrics["handover_s"] = toy::timed("time", 350e-9);
-  store_again(other);
-  expect_complaint(check({"--again=" + again_.string()}), 2,
+  expect_complaint(check_again(other), 2,
                    HasSubstr("as timed on AuthenticAMD-26-2 apart, and not on AuthenticAMD-26-2"));
 }
 
 TEST_F(Ratcheting, ARunOfAnotherBuildIsNoSecondOne) {
-  accepted(toy::host());
-  store(run_of(12, "2026-11-22T12:00:00Z"));
+  a_better_run();
   Results other = run_of(13, "2026-11-22T13:00:00Z");
   other.run.content = "sha256:c1";
-  store_again(other);
-  expect_complaint(check({"--again=" + again_.string()}), 2, HasSubstr("of another build"));
+  expect_complaint(check_again(other), 2, HasSubstr("of another build"));
 }
 
 TEST_F(Ratcheting, ARunThatMayNotBeAcceptedIsNoSecondOne) {
-  accepted(toy::host());
-  store(run_of(12, "2026-11-22T12:00:00Z"));
+  a_better_run();
   const auto refused = [&](const std::function<void(Results&)>& spoil) {
     Results other = run_of(13, "2026-11-22T13:00:00Z");
     spoil(other);
-    store_again(other);
-    return check({"--again=" + again_.string()});
+    return check_again(other);
   };
   EXPECT_EQ(refused([](Results&) {}), 0) << complaints_;
   EXPECT_EQ(refused([](Results& other) { other.partial = true; }), 2);
@@ -178,12 +170,10 @@ TEST_F(Ratcheting, ARunThatMayNotBeAcceptedIsNoSecondOne) {
 }
 
 TEST_F(Ratcheting, ACaseThatWasWrongInASecondRunConfirmsNothing) {
-  accepted(toy::host());
-  store(run_of(12, "2026-11-22T12:00:00Z"));
+  a_better_run();
   Results other = run_of(13, "2026-11-22T13:00:00Z");
   other.cases.front().check.error = 1;
-  store_again(other);
-  expect_output(check({"--again=" + again_.string()}), 0, HasSubstr("not proposed yet"));
+  expect_output(check_again(other), 0, HasSubstr("not proposed yet"));
   EXPECT_FALSE(proposed());
 }
 

@@ -104,9 +104,8 @@ void of_list(const Results& results, const List& list, const Policy& policy, Ref
   for (const ListedCase& listed : list.cases) {
     const auto here = listed.devices.find(kind);
     if (here == listed.devices.end() || !tier_includes("gate", listed.tier)) continue;
-    const auto result = std::find_if(results.cases.begin(), results.cases.end(),
-                                     [&](const CaseResult& one) { return one.id == listed.id; });
-    if (result == results.cases.end()) {
+    const CaseResult* result = results.find(listed.id);
+    if (!result) {
       refuse(found, incomplete, text(listed.id, " is listed and was not measured"));
     } else if (result->tier != listed.tier) {
       refuse(

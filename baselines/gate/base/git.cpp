@@ -11,20 +11,6 @@
 namespace holdfast::gate {
 namespace {
 
-std::string first_line(const Outcome& outcome) {
-  return outcome.output.substr(0, outcome.output.find('\n'));
-}
-
-std::vector<std::string> split_at_nul(const std::string& output) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin < output.size();) {
-    const std::size_t end = std::min(output.find('\0', begin), output.size());
-    names.push_back(output.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return names;
-}
-
 // Empty where the folder is in no repository.
 std::filesystem::path top_of_repository(const std::filesystem::path& folder) {
   std::filesystem::path top = std::filesystem::weakly_canonical(folder);
@@ -60,6 +46,16 @@ std::string reason_of(std::string_view said) {
   return last_lines(lines, 2);
 }
 
+std::vector<std::string> names_in(const std::string& output) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin < output.size();) {
+    const std::size_t end = std::min(output.find('\0', begin), output.size());
+    names.push_back(output.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
 void require_name(std::string_view option, const std::string& name, std::string_view kinds) {
   if (name.empty() || name.starts_with('-') || shown_text(name) != name)
     throw Error(Fault::bad_input,
@@ -80,12 +76,11 @@ std::optional<CommitFacts> commit_facts(const std::filesystem::path& folder,
   CommitFacts facts{.author_time = shown.output.substr(0, time)};
   facts.parent = shown.output.substr(time + 1, parents - time - 1);
   facts.parent = facts.parent.substr(0, facts.parent.find(' '));
-  facts.subject = shown.output.substr(parents + 1);
-  facts.subject = facts.subject.substr(0, facts.subject.find('\n'));
+  facts.subject = first_line(shown.output.substr(parents + 1));
   const Outcome head = git(folder, {"rev-parse", "HEAD"});
   const Outcome branch = git(folder, {"symbolic-ref", "--quiet", "--short", "HEAD"});
-  if (succeeded(head) && first_line(head) == commit && succeeded(branch))
-    facts.branch = first_line(branch);
+  if (succeeded(head) && first_line(head.output) == commit && succeeded(branch))
+    facts.branch = first_line(branch.output);
   return facts;
 }
 
@@ -97,12 +92,11 @@ std::string merge_base(const std::filesystem::path& folder, const std::string& r
         Fault::bad_input,
         text("--baseline-ref=", reference, ": git finds no merge base with it (",
              reason_of(found.complaints), "); fetch it with its history, or name another commit"));
-  return found.output.substr(0, found.output.find('\n'));
+  return first_line(found.output);
 }
 
-std::map<std::string, std::string> files_at(const std::filesystem::path& folder,
-                                            const std::vector<std::string>& under,
-                                            const std::string& commit) {
+std::vector<TreeEntry> tree_at(const std::filesystem::path& folder,
+                               const std::vector<std::string>& under, const std::string& commit) {
   std::vector<std::string> list = {"ls-tree", "-r", "-z", "--long", commit, "--"};
   list.insert(list.end(), under.begin(), under.end());
   const Outcome listed = git(folder, std::move(list));
@@ -110,15 +104,24 @@ std::map<std::string, std::string> files_at(const std::filesystem::path& folder,
     throw Error(Fault::bad_input, text("git cannot list ", folder.string(), " at ", commit, ": ",
                                        reason_of(listed.complaints)));
   // Each is "<mode> <type> <object> <size>\t<path>"; blanks may stand before the size.
+  std::vector<TreeEntry> entries;
+  for (const std::string& line : names_in(listed.output)) {
+    TreeEntry& entry = entries.emplace_back();
+    std::istringstream(line) >> entry.mode >> entry.type >> entry.object >> entry.size;
+    entry.path = line.substr(line.find('\t') + 1);
+  }
+  return entries;
+}
+
+std::map<std::string, std::string> files_at(const std::filesystem::path& folder,
+                                            const std::vector<std::string>& under,
+                                            const std::string& commit) {
   std::vector<std::string> show = {"show"};
   std::vector<std::pair<std::string, std::size_t>> sizes;  // by path
-  for (const std::string& line : split_at_nul(listed.output)) {
-    std::string mode, type, object;
-    std::size_t size = 0;
-    std::istringstream(line) >> mode >> type >> object >> size;
-    if (type != "blob") continue;
-    show.push_back(object);
-    sizes.emplace_back(line.substr(line.find('\t') + 1), size);
+  for (const TreeEntry& entry : tree_at(folder, under, commit)) {
+    if (entry.type != "blob") continue;
+    show.push_back(entry.object);
+    sizes.emplace_back(entry.path, entry.size);
   }
   if (sizes.empty()) return {};
   const Outcome shown = git(folder, std::move(show));
@@ -143,7 +146,7 @@ std::vector<std::string> tracked_files(const std::filesystem::path& folder) {
         text("git cannot list ", folder.string(), " (", reason_of(listed.complaints),
              "), so a file that is gone would not be missed; install git, or allow it: ",
              "git config --global --add safe.directory ", top_of_repository(folder).string()));
-  return split_at_nul(listed.output);
+  return names_in(listed.output);
 }
 
 std::filesystem::path path_in_repository(const std::filesystem::path& folder) {

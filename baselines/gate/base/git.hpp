@@ -22,6 +22,9 @@ bool succeeded(const Outcome& outcome);
 // it, which may come from a program that git called; without such a line the last two.
 std::string reason_of(std::string_view said);
 
+// The names in an output that git ends with a zero each (-z).
+std::vector<std::string> names_in(const std::string& output);
+
 // Throws Error(bad_input) if git would take the value of `option` for one of its own options, or if
 // it is empty or unprintable. `kinds` is what may be named: "a branch or a commit".
 void require_name(std::string_view option, const std::string& name, std::string_view kinds);
@@ -42,8 +45,16 @@ std::optional<CommitFacts> commit_facts(const std::filesystem::path& folder,
 // reference.
 std::string merge_base(const std::filesystem::path& folder, const std::string& reference);
 
-// The files below each of `under` in `folder` at `commit`, by their path relative to `folder`, with
-// their content.
+struct TreeEntry {
+  std::string mode, type, object;
+  std::size_t size = 0;  // of a file
+  std::string path;      // relative to the folder
+};
+// What git has below each of `under` in `folder` at `commit`.
+std::vector<TreeEntry> tree_at(const std::filesystem::path& folder,
+                               const std::vector<std::string>& under, const std::string& commit);
+
+// The files among them, by their path, with their content.
 std::map<std::string, std::string> files_at(const std::filesystem::path& folder,
                                             const std::vector<std::string>& under,
                                             const std::string& commit);

@@ -2,7 +2,11 @@
 // Numbers as sentences show them, and the median of several.
 #pragma once
 
+#include <charconv>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -22,6 +26,15 @@ std::pair<std::string, std::string> told_apart(const Value& before, const Value&
                                                const std::string& unit);
 // "+8.5 %"
 std::string percent(double fraction);
+
+// The number that `word` is as a whole.
+template <class Number>
+std::optional<Number> number_of(std::string_view word) {
+  Number number = {};
+  const auto [stop, problem] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (problem != std::errc() || stop != word.data() + word.size()) return std::nullopt;
+  return number;
+}
 
 // The middle of `values`, or the mean of the two middle ones; `values` must not be empty.
 double median(std::vector<double> values);

@@ -2,11 +2,11 @@
 #include "gate/base/options.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 
 #include "gate/base/error.hpp"
+#include "gate/base/numbers.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -120,10 +120,8 @@ std::vector<std::string> Options::values(std::string_view name) const {
 std::optional<std::int64_t> Options::integer(std::string_view name) const {
   const auto given = value(name);
   if (!given) return std::nullopt;
-  std::int64_t number = -1;
-  const char* end = given->data() + given->size();
-  const auto [stop, problem] = std::from_chars(given->data(), end, number);
-  if (problem != std::errc() || stop != end || number < 0)
+  const auto number = number_of<std::int64_t>(*given);
+  if (!number || *number < 0)
     throw Error(Fault::bad_input,
                 text("--", name, "=", *given, ": give a whole number that is not negative"));
   return number;
@@ -132,10 +130,8 @@ std::optional<std::int64_t> Options::integer(std::string_view name) const {
 std::optional<double> Options::positive(std::string_view name) const {
   const auto given = value(name);
   if (!given) return std::nullopt;
-  double number = 0;
-  const char* end = given->data() + given->size();
-  const auto [stop, problem] = std::from_chars(given->data(), end, number);
-  if (problem != std::errc() || stop != end || !(number > 0) || !std::isfinite(number))
+  const auto number = number_of<double>(*given);
+  if (!number || !(*number > 0) || !std::isfinite(*number))
     throw Error(Fault::bad_input, text("--", name, "=", *given, ": give a positive number"));
   return number;
 }

@@ -301,6 +301,10 @@ std::string describe(const Outcome& outcome, double timeout_seconds) {
   return text("exited with code ", outcome.code);
 }
 
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
 std::string last_lines(std::string_view from, std::size_t count) {
   std::vector<std::string_view> lines;
   while (!from.empty() && lines.size() < count) {

@@ -56,6 +56,7 @@ Outcome run_task(const Task& task);
 // "exited with code 3", "was killed by signal 11 (SIGSEGV)", "did not finish within 1 s".
 std::string describe(const Outcome& outcome, double timeout_seconds);
 
+std::string first_line(const std::string& text);
 // The last lines that are not blank, joined with " | ".
 std::string last_lines(std::string_view text, std::size_t count);
 

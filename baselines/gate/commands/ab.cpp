@@ -35,16 +35,9 @@ struct TimedCases {
 TimedCases timed_cases(const fs::path& base, const fs::path& head, const std::string& device,
                        const std::string& tier, const std::optional<std::string>& filter) {
   const auto timed = [&](const fs::path& binary) {
-    const std::string suite = binary.filename().string();
-    const List list = parse_list(Document(text(suite, " --list=json"), list_of(binary, {})));
     std::vector<std::string> ids;
-    for (const ListedCase& listed : expected_cases(list, device, tier, filter)) {
-      const auto metrics = listed.devices.find(device_kind(device));
-      if (metrics != listed.devices.end() &&
-          std::find(metrics->second.begin(), metrics->second.end(), "time_s") !=
-              metrics->second.end())
-        ids.push_back(listed.id);
-    }
+    for (const ListedCase& listed : expected_cases(listed_by(binary), device, tier, filter))
+      if (listed.has(device_kind(device), "time_s")) ids.push_back(listed.id);
     std::sort(ids.begin(), ids.end());
     return ids;
   };

@@ -47,40 +47,32 @@ class AbCommand : public FakeSuiteCommand {
   }
   void expect_incomplete(const std::string& base, const std::string& head,
                          const std::string& sentence) const {
-    const Outcome outcome = ab({base, head, "--filter=add", "--unit=0.001", "--real-time"});
-    EXPECT_EQ(outcome.code, 3) << outcome.complaints;
-    EXPECT_THAT(outcome.output, AllOf(StartsWith("INCOMPLETE "), HasSubstr(sentence)));
+    expect_output(ab({base, head, "--filter=add", "--unit=0.001", "--real-time"}), 3,
+                  AllOf(StartsWith("INCOMPLETE "), HasSubstr(sentence)));
   }
   void expect_refusal(const std::vector<std::string>& arguments, const std::string& sentence) {
-    const Outcome outcome = ab(arguments);
-    EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.complaints, AllOf(StartsWith("holdfast: "), HasSubstr(sentence)));
+    expect_complaint(ab(arguments), 2, AllOf(StartsWith("holdfast: "), HasSubstr(sentence)));
   }
 };
 
 TEST_F(AbCommand, EqualBuildsPass) {
-  const Outcome outcome = compared(1e-3);
-  EXPECT_EQ(outcome.code, 0) << outcome.complaints;
-  EXPECT_THAT(outcome.output, AllOf(StartsWith("PASS "), HasSubstr("fake_suite/add/n:8/f64"),
-                                    HasSubstr("14 units in ")));
+  expect_output(
+      compared(1e-3), 0,
+      AllOf(StartsWith("PASS "), HasSubstr("fake_suite/add/n:8/f64"), HasSubstr("14 units in ")));
 }
 
 TEST_F(AbCommand, TenPercentSlowerIsARegression) {
-  const Outcome outcome = compared(1.1e-3);
-  EXPECT_EQ(outcome.code, 1) << outcome.complaints;
-  EXPECT_THAT(outcome.output, AllOf(StartsWith("REGRESSION "), HasSubstr("+10 % (+10 % .. ")));
+  expect_output(compared(1.1e-3), 1,
+                AllOf(StartsWith("REGRESSION "), HasSubstr("+10 % (+10 % .. ")));
 }
 
 TEST_F(AbCommand, OneProcessAtATimeIsSaid) {
-  const Outcome outcome = compared(1.1e-3, {"--alternating", "--tolerance=3"});
-  EXPECT_EQ(outcome.code, 1) << outcome.complaints;
-  EXPECT_THAT(outcome.output, HasSubstr(" s, one process at a time"));
+  expect_output(compared(1.1e-3, {"--alternating", "--tolerance=3"}), 1,
+                HasSubstr(" s, one process at a time"));
 }
 
 TEST_F(AbCommand, TenPercentFasterIsAnImprovement) {
-  const Outcome outcome = compared(0.9e-3);
-  EXPECT_EQ(outcome.code, 0) << outcome.complaints;
-  EXPECT_THAT(outcome.output, StartsWith("IMPROVED "));
+  expect_output(compared(0.9e-3), 0, StartsWith("IMPROVED "));
 }
 
 TEST_F(AbCommand, ColorsItsVerdictWhereThatIsAskedFor) {
@@ -94,17 +86,14 @@ TEST_F(AbCommand, AToleranceAboveTheSlowdownLetsItPass) {
 }
 
 TEST_F(AbCommand, ASpentBudgetIsNoisyAndUndecided) {
-  const Outcome outcome = compared(1.1e-3, {"--budget=0.000001"});
-  EXPECT_EQ(outcome.code, 4) << outcome.complaints;
-  EXPECT_THAT(outcome.output, AllOf(StartsWith("NOISY "), HasSubstr("1 unit in ")));
+  expect_output(compared(1.1e-3, {"--budget=0.000001"}), 4,
+                AllOf(StartsWith("NOISY "), HasSubstr("1 unit in ")));
 }
 
 TEST_F(AbCommand, ASuiteThatDiesIsIncompleteWithItsLastWords) {
   behaviour_ = "dies";
-  const Outcome outcome = compared(1e-3);
-  EXPECT_EQ(outcome.code, 3);
-  EXPECT_THAT(outcome.output,
-              AllOf(StartsWith("INCOMPLETE "), HasSubstr("SIGSEGV"), HasSubstr("about to fall")));
+  expect_output(compared(1e-3), 3,
+                AllOf(StartsWith("INCOMPLETE "), HasSubstr("SIGSEGV"), HasSubstr("about to fall")));
 }
 
 TEST_F(AbCommand, ABuildWithoutTheVariantThatIsComparedIsIncompleteOnEitherSide) {
@@ -130,12 +119,11 @@ TEST_F(AbCommand, WhatIsMoreOrOtherThanASampleIsNone) {
 TEST_F(AbCommand, ACaseThatTheHeadLacksIsNamedAndIncomplete) {
   behaviour_ = "scale_of_base_alone";
   const fs::path kept = folder_.path() / "ab.json";
-  const Outcome outcome = ab({build("base"), build("head", 1.1e-3), "--unit=0.001", "--real-time",
-                              "--out=" + kept.string()});
-  EXPECT_EQ(outcome.code, 3) << outcome.complaints;
-  EXPECT_THAT(outcome.output,
-              AllOf(HasSubstr("INCOMPLETE  fake_suite/scale/n:8/f64  only the base times it\n"),
-                    HasSubstr("REGRESSION  fake_suite/add/n:8/f64  ")));
+  expect_output(ab({build("base"), build("head", 1.1e-3), "--unit=0.001", "--real-time",
+                    "--out=" + kept.string()}),
+                3,
+                AllOf(HasSubstr("INCOMPLETE  fake_suite/scale/n:8/f64  only the base times it\n"),
+                      HasSubstr("REGRESSION  fake_suite/add/n:8/f64  ")));
   const nlohmann::json lost = nlohmann::json::parse(read_file(kept)).at("cases").at(0);
   EXPECT_EQ(lost.at("case"), "fake_suite/scale/n:8/f64");
   EXPECT_EQ(lost.at("verdict"), "INCOMPLETE");
@@ -143,18 +131,14 @@ TEST_F(AbCommand, ACaseThatTheHeadLacksIsNamedAndIncomplete) {
 
 TEST_F(AbCommand, ACaseThatAFilterLeavesOutIsLackedByNobody) {
   behaviour_ = "scale_of_base_alone";
-  const Outcome outcome = compared(1e-3);
-  EXPECT_EQ(outcome.code, 0) << outcome.complaints;
-  EXPECT_THAT(outcome.output, testing::Not(HasSubstr("scale")));
+  expect_output(compared(1e-3), 0, testing::Not(HasSubstr("scale")));
 }
 
 TEST_F(AbCommand, ACaseThatOnlyTheHeadHasIsNamedAndCostsNothing) {
   behaviour_ = "scale_of_head_alone";
-  const Outcome outcome = ab({build("base"), build("head"), "--unit=0.001", "--real-time"});
-  EXPECT_EQ(outcome.code, 0) << outcome.complaints;
-  EXPECT_THAT(outcome.output,
-              AllOf(HasSubstr("NEW         fake_suite/scale/n:8/f64  only the head times it\n"),
-                    HasSubstr("PASS        fake_suite/add/n:8/f64  ")));
+  expect_output(ab({build("base"), build("head"), "--unit=0.001", "--real-time"}), 0,
+                AllOf(HasSubstr("NEW         fake_suite/scale/n:8/f64  only the head times it\n"),
+                      HasSubstr("PASS        fake_suite/add/n:8/f64  ")));
 }
 
 TEST_F(AbCommand, AMachineWithoutTheDeviceIsToldApart) {
@@ -164,10 +148,8 @@ TEST_F(AbCommand, AMachineWithoutTheDeviceIsToldApart) {
 }
 
 TEST_F(AbCommand, ASelfTestPrintsTheAlarmRateThatItSaw) {
-  const Outcome outcome = ab({build("base"), "--selftest", "--trials=2", "--unit=0.001"});
-  EXPECT_EQ(outcome.code, 0) << outcome.complaints;
-  EXPECT_THAT(outcome.output,
-              HasSubstr("A against A: 0 alarms in 2 decisions (0 %, 95 % interval 0 .. 84.2 %)"));
+  expect_output(ab({build("base"), "--selftest", "--trials=2", "--unit=0.001"}), 0,
+                HasSubstr("A against A: 0 alarms in 2 decisions (0 %, 95 % interval 0 .. 84.2 %)"));
 }
 
 TEST_F(AbCommand, ASelfTestThatDecidesNothingIsUndecidedAndKeepsThat) {
@@ -199,12 +181,11 @@ TEST_F(AbCommand, ASelfTestKeepsItsRateWithTheExactInterval) {
 TEST_F(AbCommand, ASelfTestThatAlarmsMoreThanItsBoundsAllowFailsAndKeepsThat) {
   behaviour_ = "slow_as_head";
   const fs::path kept = folder_.path() / "fake_suite.selftest.json";
-  const Outcome outcome = ab({build("base"), "--selftest", "--trials=2", "--unit=0.001",
-                              "--real-time", "--out=" + kept.string()});
-  EXPECT_EQ(outcome.code, 1) << outcome.complaints;
-  EXPECT_THAT(outcome.output,
-              HasSubstr("A against A: 2 alarms in 2 decisions (100 %, 95 % interval 15.8 .. 100 "
-                        "%), 0 undecided; more than the 1 % that its bounds allow"));
+  expect_output(ab({build("base"), "--selftest", "--trials=2", "--unit=0.001", "--real-time",
+                    "--out=" + kept.string()}),
+                1,
+                HasSubstr("A against A: 2 alarms in 2 decisions (100 %, 95 % interval 15.8 .. 100 "
+                          "%), 0 undecided; more than the 1 % that its bounds allow"));
   EXPECT_EQ(read_self_test(kept).alarms(), 2u);
 }
 
@@ -212,9 +193,8 @@ TEST_F(AbCommand, ASelfTestOfASuiteThatDiesLeavesNoOlderOne) {
   const fs::path kept = folder_.path() / "fake_suite.selftest.json";
   write_file(kept, "of another night");
   behaviour_ = "dies";
-  const Outcome outcome = ab({build("base"), "--selftest", "--out=" + kept.string()});
-  EXPECT_EQ(outcome.code, 3) << outcome.output;
-  EXPECT_THAT(outcome.complaints, HasSubstr("SIGSEGV"));
+  expect_complaint(ab({build("base"), "--selftest", "--out=" + kept.string()}), 3,
+                   HasSubstr("SIGSEGV"));
   EXPECT_FALSE(fs::exists(kept));
 }
 
@@ -257,30 +237,25 @@ TEST_F(AbCommand, NonsenseArgumentsAreRefused) {
 
 TEST_F(AbCommand, ASuiteThatNeverEndsALineIsCutOff) {
   behaviour_ = "endless_line";
-  const Outcome outcome = compared(1e-3);
-  EXPECT_EQ(outcome.code, 3) << outcome.complaints;
-  EXPECT_THAT(outcome.output, HasSubstr("printed more than 1 MiB and ended no line"));
+  expect_output(compared(1e-3), 3, HasSubstr("printed more than 1 MiB and ended no line"));
 }
 
 TEST_F(AbCommand, ASuiteThatComplainsWithoutEndIsCutOff) {
   behaviour_ = "endless_complaints";
-  const Outcome outcome = compared(1e-3);
-  EXPECT_EQ(outcome.code, 3) << outcome.complaints;
-  EXPECT_THAT(outcome.output, HasSubstr("printed more than 64 MiB to its standard error"));
+  expect_output(compared(1e-3), 3, HasSubstr("printed more than 64 MiB to its standard error"));
 }
 
 // As if TMPDIR were full: there is no room for the builds.
 TEST_F(AbCommand, BuildsThatFindNoRoomHaveASentenceOfTheirOwn) {
   const std::string base = build("base"), head = build("head");
-  const Outcome outcome =
+  expect_complaint(
       run_task({.program = "/bin/sh",
                 .arguments = {"-c", text("trap '' XFSZ; ulimit -f 8; exec ", HOLDFAST_BINARY,
                                          " ab ", base, " ", head, " --filter=add --unit=0.001")},
-                .timeout_seconds = 60});
-  EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.complaints,
-              AllOf(StartsWith("holdfast: cannot copy "), HasSubstr("File too large"),
-                    HasSubstr("TMPDIR names a folder that has room for both")));
+                .timeout_seconds = 60}),
+      2,
+      AllOf(StartsWith("holdfast: cannot copy "), HasSubstr("File too large"),
+            HasSubstr("TMPDIR names a folder that has room for both")));
 }
 
 TEST_F(AbCommand, DifferentSuitesAreNotCompared) {

@@ -291,11 +291,9 @@ void show_entries(const std::string& whose, const Entries& entries, const std::s
 // The case that a unique part of its id names; empty if none is asked for.
 std::string meant_case(const std::string& word, const std::vector<Baseline>& all) {
   std::set<std::string> ids;
-  for (const Baseline& baseline : all) {
-    for (const auto& [key, entry] : baseline.entries) ids.insert(entry_name(key).case_id);
-    for (const auto& [processor, entries] : baseline.processors)
-      for (const auto& [key, entry] : entries) ids.insert(entry_name(key).case_id);
-  }
+  for (const Baseline& baseline : all)
+    for (const auto& [processor, entries] : by_processor(baseline))
+      for (const auto& [key, entry] : *entries) ids.insert(entry_name(key).case_id);
   return word.empty() ? word : resolve_case(word, {ids.begin(), ids.end()}, "what is accepted");
 }
 
@@ -309,11 +307,10 @@ int show_verb(const Options& options, const std::string& word, const fs::path& b
     throw Error(Fault::bad_input, text("no baseline of the class ", *device_class,
                                        " is kept; holdfast baseline show lists all"));
   const std::string wanted = meant_case(word, all);
-  for (const Baseline& baseline : all) {
-    show_entries(baseline.device_class, baseline.entries, wanted, baseline.metrics);
-    for (const auto& [processor, entries] : baseline.processors)
-      show_entries(text(baseline.device_class, " ", processor), entries, wanted, baseline.metrics);
-  }
+  for (const Baseline& baseline : all)
+    for (const auto& [processor, entries] : by_processor(baseline))
+      show_entries(text(baseline.device_class, processor.empty() ? "" : " ", processor), *entries,
+                   wanted, baseline.metrics);
   return 0;
 }
 

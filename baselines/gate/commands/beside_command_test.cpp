@@ -15,6 +15,7 @@
 #include "gate/documents/verdict_names.hpp"
 #include "gate/testing/fake_build.hpp"
 #include "gate/testing/fake_suite_command.hpp"
+#include "gate/testing/toy_root.hpp"
 #include "gate/testing/typed_command.hpp"
 
 namespace holdfast::gate {
@@ -39,7 +40,8 @@ class Beside : public FakeSuiteCommand {
  protected:
   const fs::path base_ = folder_.path() / "base", head_ = folder_.path() / "a longer name";
   const fs::path baselines_ = folder_.path() / "baselines";
-  const fs::path side_ = kept_ / "base" / "fake_suite.json";
+  const fs::path head_side_ = kept_ / "fake_suite.json", side_ = kept_ / "base" / "fake_suite.json";
+  using Change = std::function<void(Results&)>;
 
   void SetUp() override {
     fs::create_directories(baselines_ / "policy");
@@ -67,6 +69,20 @@ class Beside : public FakeSuiteCommand {
                      "--out=" + results_.string()},
                     more));
   }
+  void measured(double head_seconds) const {
+    builds(head_seconds);
+    ASSERT_EQ(measure().code, 0);
+  }
+  // Changes what was measured.
+  static void change(const fs::path& file, const Change& how) {
+    Results results = read_results(file);
+    how(results);
+    write_file(file, canonical(to_json(results)));
+  }
+  static void crash(Results& results) {
+    results.cases[0].status = "crashed";
+    results.cases[0].reason = "it fell";
+  }
   Outcome check(const std::vector<std::string>& more = {}) const {
     return holdfast("one_clock",
                     toy::joined({"check", results_.string(), "--lists=" + (head_ / "bin").string(),
@@ -82,13 +98,12 @@ class Beside : public FakeSuiteCommand {
                     {"baseline", "accept", results_.string(), "--lists=" + (head_ / "bin").string(),
                      "--baselines=" + baselines_.string()});
   }
+  void policy_with(const std::string& from, const std::string& to) const {
+    write_file(baselines_ / "policy" / "common.json", toy::replaced(plain_policy, from, to));
+  }
   void bound_of_launches() const {
-    std::string policy = plain_policy;
-    const std::string none = R"("rules": [])";
-    policy.replace(policy.find(none), none.size(),
-                   R"("rules": [{"match": "fake_suite/add/**", "metric": "launches",
-                                 "bound": {"max": 1, "source": "a target"}}])");
-    write_file(baselines_ / "policy" / "common.json", policy);
+    policy_with(R"("rules": [])", R"("rules": [{"match": "fake_suite/add/**", "metric": "launches",
+                                                "bound": {"max": 1, "source": "a target"}}])");
   }
   Row row(const std::string& metric = "time_s") const {
     for (const Row& row : read_verdict(results_ / "verdict.json").rows)
@@ -98,9 +113,8 @@ class Beside : public FakeSuiteCommand {
 };
 
 TEST_F(Beside, BothSidesAreKept) {
-  builds(2e-3);
-  ASSERT_EQ(measure().code, 0);
-  const Results head = read_results(kept_ / "fake_suite.json"), base = read_results(side_);
+  measured(2e-3);
+  const Results head = read_results(head_side_), base = read_results(side_);
   EXPECT_EQ(base.run.id, head.run.id);
   EXPECT_EQ(base.run.content, "sha256:ba5e");
   EXPECT_EQ(head.run.content, "sha256:4ead");
@@ -117,7 +131,7 @@ TEST_F(Beside, BothSidesAreKept) {
 TEST_F(Beside, BothSidesTellOfTheMachine) {
   builds(1e-3);
   ASSERT_EQ(measure("ok", {"--processes=1"}).code, 0);
-  for (const fs::path& side : {kept_ / "fake_suite.json", side_}) {
+  for (const fs::path& side : {head_side_, side_}) {
     const Quality quality = read_results(side).quality;
     EXPECT_TRUE(quality.load.has_value()) << side;
     EXPECT_TRUE(quality.others_fraction.has_value()) << side;
@@ -148,10 +162,9 @@ TEST_F(Beside, ARunThatWasStoppedGoesOnWithBothSides) {
   builds(2e-3);
   EXPECT_EQ(measure("stop_in_case_later").signal, SIGTERM);
   EXPECT_FALSE(fs::exists(side_)) << "of half a run";
-  const Outcome resumed = measure("ok", {"--resume"});
-  EXPECT_EQ(resumed.code, 0) << resumed.complaints;
-  EXPECT_THAT(resumed.complaints, HasSubstr("goes on with what an interrupted run left"));
-  for (const fs::path& file : {kept_ / "fake_suite.json", side_})
+  expect_complaint(measure("ok", {"--resume"}), 0,
+                   HasSubstr("goes on with what an interrupted run left"));
+  for (const fs::path& file : {head_side_, side_})
     for (const CaseResult& one : read_results(file).cases) {
       EXPECT_EQ(one.status, "ok") << file << one.reason.value_or("");
       EXPECT_THAT(one.variants.at("optimized").metrics.at("time_s").processes, testing::SizeIs(5));
@@ -162,10 +175,8 @@ TEST_F(Beside, AProcessOfTheBaseThatTookItsDeviceCodeFromElsewhereIsTold) {
   builds(1e-3);
   EXPECT_EQ(measure("stop_in_case_later").signal, SIGTERM);
   const fs::path left = results_ / ".unfinished/fake_suite.host/base/process-1.json";
-  std::string process = read_file(left);
-  const std::string run_of_it = R"("run": {)";
-  process.insert(process.find(run_of_it) + run_of_it.size(), R"("sources": "/elsewhere", )");
-  write_file(left, process);
+  write_file(left,
+             toy::replaced(read_file(left), R"("run": {)", R"("run": {"sources": "/elsewhere", )"));
   EXPECT_EQ(measure("ok", {"--resume"}).code, 0);
   EXPECT_EQ(read_results(side_).run.sources, "/elsewhere");
   EXPECT_TRUE(read_results(side_).run.git_dirty);
@@ -173,48 +184,38 @@ TEST_F(Beside, AProcessOfTheBaseThatTookItsDeviceCodeFromElsewhereIsTold) {
 
 TEST_F(Beside, ABaseThatFallsLeavesTheHeadItsResults) {
   builds(1e-3);
-  const Outcome outcome = measure("falls_as_base");
-  EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.complaints, HasSubstr("no values of the base are kept"));
-  EXPECT_EQ(read_results(kept_ / "fake_suite.json").cases[0].status, "ok");
+  expect_complaint(measure("falls_as_base"), 0, HasSubstr("no values of the base are kept"));
+  EXPECT_EQ(read_results(head_side_).cases[0].status, "ok");
   EXPECT_FALSE(fs::exists(side_));
 }
 
 TEST_F(Beside, WhatABaseLostIsToldAndNotCalledWell) {
   builds(1e-3);
   ASSERT_EQ(measure("falls_as_base").code, 0);
-  const Outcome nothing = confirm();
-  EXPECT_EQ(nothing.code, 0) << nothing.complaints;
-  EXPECT_THAT(
-      nothing.output,
+  expect_output(
+      confirm(), 0,
       AllOf(HasSubstr("fake_suite on host-fake-1t: beside the base, which brought no result"),
             HasSubstr("passed; not all was held against the base")));
   ASSERT_EQ(measure().code, 0);
-  Results side = read_results(side_);
-  side.cases[0].status = "crashed";
-  side.cases[0].reason = "killed by signal 11";
-  write_file(side_, canonical(to_json(side)));
+  change(side_, crash);
   ASSERT_EQ(accept().code, 0);
   EXPECT_THAT(
       confirm().output,
       AllOf(HasSubstr("fake_suite/add/n:8/f64 on host-fake-1t: beside the "
-                      "base, which lost it (crashed): killed by signal 11"),
+                      "base, which lost it (crashed): it fell"),
             HasSubstr("passed; not all was held against the base"), Not(HasSubstr("(well)"))));
 }
 
 TEST_F(Beside, WhatABaseHadWrongIsToldAndHoldsNothing) {
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
-  Results side = read_results(side_);
-  side.cases[0].check.error = 1;
-  write_file(side_, canonical(to_json(side)));
+  measured(1e-3);
+  change(side_, [](Results& side) { side.cases[0].check.error = 1; });
   ASSERT_EQ(accept().code, 0);
   const Outcome checked = confirm();
   EXPECT_THAT(checked.output,
               AllOf(HasSubstr("beside the base, which was wrong or was not verified"),
                     HasSubstr("passed; not all was held against the base")));
   for (const Row& row : read_verdict(results_ / "verdict.json").rows)
-    EXPECT_FALSE(row.case_id == side.cases[0].id && row.standard == held_against::beside)
+    EXPECT_FALSE(row.case_id == "fake_suite/add/n:8/f64" && row.standard == held_against::beside)
         << row.sentence;
 }
 
@@ -222,21 +223,18 @@ TEST_F(Beside, ABaseThatWasMeasuredInVainIsNothingToBeHeldAgainst) {
   builds(1.5e-3);
   ASSERT_EQ(measure("shared_as_base").code, 0);
   EXPECT_FALSE(read_results(side_).quality.valid);
-  EXPECT_TRUE(read_results(kept_ / "fake_suite.json").quality.valid);
-  const Outcome outcome = confirm();
-  EXPECT_EQ(outcome.code, 0) << outcome.output << outcome.complaints;
-  EXPECT_EQ(row().verdict, verdict::environment);
-  EXPECT_EQ(row("launches").verdict, verdict::fresh);
-  EXPECT_THAT(
-      outcome.output,
+  EXPECT_TRUE(read_results(head_side_).quality.valid);
+  expect_output(
+      confirm(), 0,
       AllOf(HasSubstr("in the base beside it is invalid (other processes computed"),
             HasSubstr("4 of 4 values not gated here"), HasSubstr("--beside=" + base_.string())));
   EXPECT_EQ(check({"--confirm=" + base_.string(), "--require-baseline"}).code, 3);
+  EXPECT_EQ(row().verdict, verdict::environment);
+  EXPECT_EQ(row("launches").verdict, verdict::fresh);
 }
 
 TEST_F(Beside, ARunAloneLeavesNoSideOfAnOlderOne) {
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1e-3);
   ASSERT_TRUE(fs::exists(side_));
   ASSERT_EQ(holdfast("ok", {"run", (head_ / "bin" / "fake_suite").string(), "--device=host",
                             "--out=" + results_.string()})
@@ -246,52 +244,42 @@ TEST_F(Beside, ARunAloneLeavesNoSideOfAnOlderOne) {
 }
 
 TEST_F(Beside, ASlowerBuildFailsWhereNoTimeWasEverAccepted) {
-  builds(1.06e-3);
-  ASSERT_EQ(measure().code, 0);
-  const Outcome outcome = confirm();
-  EXPECT_EQ(outcome.code, 1) << outcome.output << outcome.complaints;
-  EXPECT_THAT(outcome.output, AllOf(HasSubstr("REGRESSION  fake_suite/add/n:8/f64"),
-                                    HasSubstr("confirmed)"), HasSubstr("the base beside it")));
+  measured(1.06e-3);
+  expect_output(confirm(), 1,
+                AllOf(HasSubstr("REGRESSION  fake_suite/add/n:8/f64"), HasSubstr("confirmed)"),
+                      HasSubstr("the base beside it")));
   EXPECT_EQ(row().standard, held_against::beside);
   EXPECT_THAT(row().evidence, Contains(Key("A/B")));
 }
 
 TEST_F(Beside, AnUnchangedBuildPassesAndItsTimesAreHeld) {
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
-  const Outcome outcome = confirm();
-  EXPECT_EQ(outcome.code, 0) << outcome.output << outcome.complaints;
+  measured(1e-3);
+  expect_output(confirm(), 0,
+                AllOf(HasSubstr("2 of 4 values not gated here"),
+                      HasSubstr("compared with: 2 values of the base")));
   EXPECT_EQ(row().verdict, verdict::pass);
   EXPECT_EQ(row("launches").verdict, verdict::fresh);
-  EXPECT_THAT(outcome.output, AllOf(HasSubstr("2 of 4 values not gated here"),
-                                    HasSubstr("compared with: 2 values of the base")));
 }
 
 // The build, the base and the stores that the caller gave.
 TEST_F(Beside, WhatIsProposedMeasuresBothSidesAnew) {
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1e-3);
   bound_of_launches();
   ASSERT_EQ(check({"--confirm=" + base_.string()}).code, 1);
   const std::string told = toy::proposed(row("launches").next.value_or(""), "holdfast policy");
   const Outcome policy = toy::typed(told);
   EXPECT_EQ(policy.code, 0) << told << policy.complaints;
-  const fs::path list = kept_ / "fake_suite.json";
-  Results lost = read_results(list);
-  lost.cases[0].status = "crashed";
-  lost.cases[0].reason = "it fell";
-  write_file(list, canonical(to_json(lost)));
+  change(head_side_, crash);
   ASSERT_EQ(check({"--confirm=" + base_.string()}).code, 3);
   const std::string again = toy::proposed(row("").next.value_or(""), "holdfast run");
   const Outcome outcome = toy::typed(again);
   EXPECT_EQ(outcome.code, 0) << again << outcome.complaints;
   EXPECT_TRUE(fs::exists(side_)) << again;
-  EXPECT_EQ(read_results(list).cases[0].status, "ok");
+  EXPECT_EQ(read_results(head_side_).cases[0].status, "ok");
 }
 
 TEST_F(Beside, WhatIsProposedOfAConfirmedLossExplainsIt) {
-  builds(1.3e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1.3e-3);
   ASSERT_EQ(confirm().code, 1);
   const std::string command = toy::proposed(row().next.value_or(""), "holdfast explain");
   const Outcome told = toy::typed(command);
@@ -301,8 +289,7 @@ TEST_F(Beside, WhatIsProposedOfAConfirmedLossExplainsIt) {
                     HasSubstr("a step takes 3.9 s instead of 3 s (+30 %)"),
                     Not(HasSubstr("nothing got worse"))));
 
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1e-3);
   EXPECT_THAT(toy::typed(command).output, Not(HasSubstr("confirmed: A/B of")))
       << "that verdict is on earlier results";
 }
@@ -310,48 +297,39 @@ TEST_F(Beside, WhatIsProposedOfAConfirmedLossExplainsIt) {
 TEST_F(Beside, WhatIsProposedAfterAJudgementWithoutTheBaseMeasuresBothAnew) {
   builds(1e-3);
   ASSERT_EQ(measure("ok", {"--filter=add"}).code, 0);
-  const fs::path list = kept_ / "fake_suite.json";
-  Results lost = read_results(list);
-  lost.cases[0].status = "crashed";
-  lost.cases[0].reason = "it fell";
-  write_file(list, canonical(to_json(lost)));
+  change(head_side_, crash);
   ASSERT_EQ(check().code, 3);
   const std::string again = toy::proposed(row("").next.value_or(""), "holdfast run");
   const Outcome outcome = toy::typed(again);
   EXPECT_EQ(outcome.code, 0) << again << outcome.complaints;
-  EXPECT_EQ(read_results(list).run.filter, "add") << again;
+  EXPECT_EQ(read_results(head_side_).run.filter, "add") << again;
   EXPECT_TRUE(fs::exists(side_)) << again;
 }
 
 TEST_F(Beside, TheDoctorTellsTheSmallestLossThatWouldHaveFailed) {
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1e-3);
   ASSERT_EQ(holdfast("ok", {"doctor", "--resolution=" + results_.string()}).code, 3);
   ASSERT_EQ(confirm().code, 0);
-  const Outcome told = holdfast("ok", {"doctor", "--resolution=" + results_.string()});
-  EXPECT_EQ(told.code, 0);
-  EXPECT_THAT(told.output,
-              testing::ContainsRegex("5 % +fake_suite/add/n:8/f64 .*against the base"));
+  expect_output(holdfast("ok", {"doctor", "--resolution=" + results_.string()}), 0,
+                testing::ContainsRegex("5 % +fake_suite/add/n:8/f64 .*against the base"));
   ASSERT_EQ(check().code, 0);
   EXPECT_THAT(holdfast("ok", {"doctor", "--resolution=" + results_.string()}).output,
               HasSubstr("2 cases of 2: no loss of speed fails here"));
 }
 
 TEST_F(Beside, TheDoctorListsOnceWhatWasNotMeasuredAndCountsIt) {
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
-  const fs::path file = kept_ / "fake_suite.json";
+  measured(1e-3);
   const std::string id = "fake_suite/add/n:8/f64";
-  Results lost = read_results(file);
-  lost.cases[0].reason = "it fell: twice";
   const std::map<std::string, std::string> words = {{"crashed", "crashed"},
                                                     {"timeout", "timed out"},
                                                     {"missing", "missing"},
                                                     {"skipped", "skipped"},
                                                     {"failed", "wrong"}};
   for (const auto& [status, word] : words) {
-    lost.cases[0].status = status;
-    write_file(file, canonical(to_json(lost)));
+    change(head_side_, [&](Results& lost) {
+      lost.cases[0].status = status;
+      lost.cases[0].reason = "it fell: twice";
+    });
     ASSERT_EQ(check().code, status == "failed" ? 1 : 3) << status;
     const std::string told = holdfast("ok", {"doctor", "--resolution=" + results_.string()}).output;
     EXPECT_THAT(told, testing::ContainsRegex(
@@ -362,12 +340,8 @@ TEST_F(Beside, TheDoctorListsOnceWhatWasNotMeasuredAndCountsIt) {
 }
 
 TEST_F(Beside, TheDoctorListsACaseThatIsNotInTheResultsBesideOneThatWasHeld) {
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
-  const fs::path file = kept_ / "fake_suite.json";
-  Results lost = read_results(file);
-  lost.cases.erase(lost.cases.begin());
-  write_file(file, canonical(to_json(lost)));
+  measured(1e-3);
+  change(head_side_, [](Results& lost) { lost.cases.erase(lost.cases.begin()); });
   ASSERT_EQ(confirm().code, 3);
   EXPECT_THAT(holdfast("ok", {"doctor", "--resolution=" + results_.string()}).output,
               AllOf(testing::ContainsRegex("none +fake_suite/add/.* not measured: missing"),
@@ -376,15 +350,11 @@ TEST_F(Beside, TheDoctorListsACaseThatIsNotInTheResultsBesideOneThatWasHeld) {
 }
 
 TEST_F(Beside, OfMoreSuspectsThanThePolicyHasComparedTheRestIsTold) {
-  std::string policy = plain_policy;
-  policy.insert(policy.find(R"("kinds")"), R"("most_suspects": 1, )");
-  write_file(baselines_ / "policy" / "common.json", policy);
-  builds(1.06e-3);
-  ASSERT_EQ(measure().code, 0);
-  const Outcome outcome = confirm();
-  EXPECT_EQ(outcome.code, 1) << outcome.output << outcome.complaints;
-  EXPECT_THAT(outcome.output, AllOf(HasSubstr("not compared: 1 value of fake_suite on "),
-                                    HasSubstr("1 time beside the base is undecided")));
+  policy_with(R"("kinds")", R"("most_suspects": 1, "kinds")");
+  measured(1.06e-3);
+  expect_output(confirm(), 1,
+                AllOf(HasSubstr("not compared: 1 value of fake_suite on "),
+                      HasSubstr("1 time beside the base is undecided")));
   std::size_t compared = 0;
   for (const Row& one : read_verdict(results_ / "verdict.json").rows)
     if (one.metric == "time_s") {
@@ -406,8 +376,7 @@ TEST(Shares, AreAlikeAndWhatOneDoesNotWantTheOthersHave) {
 }
 
 TEST_F(Beside, ALossBelowTheLimitIsComparedAndFound) {
-  builds(1.04e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1.04e-3);
   EXPECT_EQ(confirm().code, 1);
   EXPECT_THAT(row().sentence, HasSubstr("confirmed: A/B of"));
 }
@@ -463,8 +432,7 @@ TEST_F(BesideARenamedCase, ALossFails) {
   alias();
   renamed_builds(1.06e-3);
   ASSERT_EQ(measure().code, 0);
-  const Outcome outcome = confirm();
-  EXPECT_EQ(outcome.code, 1) << outcome.output << outcome.complaints;
+  EXPECT_EQ(confirm().code, 1);
   EXPECT_EQ(row().case_id, now_);
   EXPECT_EQ(row().standard, held_against::beside);
   EXPECT_EQ(row().verdict, verdict::regression);
@@ -484,10 +452,7 @@ TEST_F(BesideARenamedCase, WhatIsProposedTellsWhereItsAliasIs) {
   alias();
   renamed_builds(1e-3);
   ASSERT_EQ(measure().code, 0);
-  Results lost = read_results(kept_ / "fake_suite.json");
-  lost.cases[0].status = "crashed";
-  lost.cases[0].reason = "it fell";
-  write_file(kept_ / "fake_suite.json", canonical(to_json(lost)));
+  change(head_side_, crash);
   ASSERT_EQ(confirm().code, 3);
   const std::string again = toy::proposed(row("").next.value_or(""), "holdfast run");
   EXPECT_EQ(toy::typed(again).code, 0) << again;
@@ -495,41 +460,34 @@ TEST_F(BesideARenamedCase, WhatIsProposedTellsWhereItsAliasIs) {
 }
 
 TEST_F(Beside, ABaseThatWasCompiledOtherwiseIsToldAndExcusesNothing) {
-  builds(1.06e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1.06e-3);
   EXPECT_THAT(confirm().output, Not(HasSubstr("was compiled otherwise")));
-  nlohmann::json side = nlohmann::json::parse(read_file(side_));
-  side["env"]["flags"] = "sha256:0f";
-  side["env"]["compiler"] = "g++ 11";
-  write_file(side_, canonical(side));
-  const Outcome outcome = confirm();
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.output,
-              HasSubstr("was compiled otherwise: by g++ 11, and this build by an unknown one, and "
-                        "with other flags; what that makes of its times counts as this change's"));
+  change(side_, [](Results& side) {
+    side.env.flags = "sha256:0f";
+    side.env.compiler = "g++ 11";
+  });
+  expect_output(
+      confirm(), 1,
+      HasSubstr("was compiled otherwise: by g++ 11, and this build by an unknown one, and "
+                "with other flags; what that makes of its times counts as this change's"));
 }
 
 // The processes of a build whose step takes 1 ms report 1 s, 2 s, up to 5 s.
 class BesideABound : public Beside {
  protected:
   void bound(double most_seconds) const {
-    std::string policy = plain_policy;
-    const std::string none = R"("rules": [])";
-    policy.replace(policy.find(none), none.size(),
-                   text(R"("rules": [{"match": "fake_suite/add/**", "variant": "optimized", )",
-                        R"("metric": "time_s", "gate": "block", "bound": {"max": )", most_seconds,
-                        R"(, "source": "a target"}}])"));
-    write_file(baselines_ / "policy" / "common.json", policy);
+    policy_with(R"("rules": [])",
+                text(R"("rules": [{"match": "fake_suite/add/**", "variant": "optimized", )",
+                     R"("metric": "time_s", "gate": "block", "bound": {"max": )", most_seconds,
+                     R"(, "source": "a target"}}])"));
   }
 };
 
 TEST_F(BesideABound, WhatProcessesDisagreeAboutIsHeldAgainstTheComparison) {
   bound(4.5);
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1e-3);
   EXPECT_EQ(check().code, 4);
-  const Outcome outcome = confirm();
-  EXPECT_EQ(outcome.code, 0) << outcome.output << outcome.complaints;
+  EXPECT_EQ(confirm().code, 0);
   EXPECT_EQ(row().standard, held_against::bound);
   EXPECT_THAT(row().sentence,
               AllOf(HasSubstr("1 of 5 processes is beyond it"), HasSubstr("refuted by A/B of")));
@@ -537,50 +495,41 @@ TEST_F(BesideABound, WhatProcessesDisagreeAboutIsHeldAgainstTheComparison) {
 
 TEST_F(BesideABound, AComparisonThatFindsALossFails) {
   bound(4.9);
-  builds(1.06e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1.06e-3);
   EXPECT_EQ(confirm().code, 1);
 }
 
 TEST_F(BesideABound, AValueBeyondItIsExcusedByNoComparison) {
   bound(3.03);
-  builds(1.02e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1.02e-3);
   EXPECT_EQ(confirm().code, 4);
 }
 
 TEST_F(BesideABound, WhereTheBaseIsBeyondItTooItWarns) {
   bound(2.5);
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1e-3);
   EXPECT_EQ(check().code, 4) << "nothing stands beside it";
-  const Outcome outcome = confirm();
-  EXPECT_EQ(outcome.code, 0) << outcome.output << outcome.complaints;
+  EXPECT_EQ(confirm().code, 0);
   EXPECT_EQ(row().standard, held_against::bound);
   EXPECT_THAT(row().sentence, HasSubstr("and 3 s in the base beside it, beyond it too"));
 }
 
 TEST_F(BesideABound, AnInvalidBaseThatIsBeyondItTooExcusesNothing) {
   bound(2.5);
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
-  nlohmann::json side = nlohmann::json::parse(read_file(side_));
-  side["quality"]["valid"] = false;
-  write_file(side_, canonical(side));
+  measured(1e-3);
+  change(side_, [](Results& side) { side.quality.valid = false; });
   EXPECT_EQ(confirm().code, 4);
 }
 
 TEST_F(BesideABound, ALossOfWhatIsBeyondItAnywayFails) {
   bound(0.5);
-  builds(1.3e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1.3e-3);
   EXPECT_EQ(confirm().code, 1);
   EXPECT_THAT(row().sentence, HasSubstr("confirmed: A/B of"));
 }
 
 TEST_F(Beside, CountsAreHeldAgainstWhatWasAccepted) {
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1e-3);
   ASSERT_EQ(accept().code, 0);
   ASSERT_EQ(confirm().code, 0);
   EXPECT_EQ(row("launches").standard, held_against::accepted);
@@ -590,14 +539,10 @@ TEST_F(Beside, CountsAreHeldAgainstWhatWasAccepted) {
 }
 
 TEST_F(Beside, ACaseThatTheBaseLacksIsHeldAgainstWhatWasAccepted) {
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1e-3);
   ASSERT_EQ(accept().code, 0);
-  nlohmann::json side = nlohmann::json::parse(read_file(side_));
-  side["cases"].erase(0);
-  write_file(side_, canonical(side));
-  const Outcome outcome = confirm();
-  EXPECT_EQ(outcome.code, 0) << outcome.output << outcome.complaints;
+  change(side_, [](Results& side) { side.cases.erase(side.cases.begin()); });
+  EXPECT_EQ(confirm().code, 0);
   std::map<std::string, std::string> standards;
   for (const Row& row : read_verdict(results_ / "verdict.json").rows)
     if (row.metric == "time_s") standards[row.case_id] = row.standard;
@@ -606,8 +551,7 @@ TEST_F(Beside, ACaseThatTheBaseLacksIsHeldAgainstWhatWasAccepted) {
 }
 
 TEST_F(Beside, WhatWasAcceptedRemainsForTheDistanceFromItsAnchor) {
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1e-3);
   ASSERT_EQ(accept().code, 0);
   build(base_, 1e-2, "ba5e");
   build(head_, 1e-2, "4ead");
@@ -621,88 +565,66 @@ TEST_F(Beside, WhatWasAcceptedRemainsForTheDistanceFromItsAnchor) {
 }
 
 TEST_F(Beside, ASideOfAnotherRunIsRefused) {
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1e-3);
   const std::string old = read_file(side_);
   ASSERT_EQ(measure().code, 0);
   write_file(side_, old);
-  const Outcome outcome = confirm();
-  EXPECT_EQ(outcome.code, 3);
-  EXPECT_THAT(outcome.complaints, AllOf(HasSubstr("the base's side is of another run"),
-                                        HasSubstr("--beside=" + base_.string())));
+  expect_complaint(confirm(), 3,
+                   AllOf(HasSubstr("the base's side is of another run"),
+                         HasSubstr("--beside=" + base_.string())));
 }
 
 TEST_F(Beside, ASideOfAnotherTierClassOrProcessorIsRefused) {
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
-  const Results side = read_results(side_);
-  const auto refused = [&](const std::function<void(Results&)>& spoil) {
-    Results other = side;
-    spoil(other);
-    write_file(side_, canonical(to_json(other)));
-    const Outcome outcome = confirm();
-    EXPECT_EQ(outcome.code, 3);
-    return outcome.complaints;
+  measured(1e-3);
+  const std::string side = read_file(side_);
+  const auto expect_refused = [&](const char* because, const Change& spoil) {
+    write_file(side_, side);
+    change(side_, spoil);
+    expect_complaint(confirm(), 3, HasSubstr(because));
   };
-  EXPECT_THAT(refused([](Results& other) { other.tier = "full"; }), HasSubstr("of another tier"));
-  EXPECT_THAT(refused([](Results& other) { other.env.device_class = "host-other"; }),
-              HasSubstr("of another device class"));
-  EXPECT_THAT(refused([](Results& other) { other.env.processor = "GenuineIntel-6-207"; }),
-              HasSubstr("of another processor"));
+  expect_refused("of another tier", [](Results& other) { other.tier = "full"; });
+  expect_refused("of another device class",
+                 [](Results& other) { other.env.device_class = "host-other"; });
+  expect_refused("of another processor",
+                 [](Results& other) { other.env.processor = "GenuineIntel-6-207"; });
 }
 
 TEST_F(Beside, ASideThatIsGoneIsMissingAndNothingElseTakesItsPlace) {
-  builds(1.5e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1.5e-3);
   const std::string side = read_file(side_);
   fs::remove(side_);
-  const Outcome gone = confirm();
-  EXPECT_EQ(gone.code, 3);
-  EXPECT_THAT(gone.complaints,
-              AllOf(HasSubstr("whose side is missing"), HasSubstr("--beside=" + base_.string())));
+  expect_complaint(
+      confirm(), 3,
+      AllOf(HasSubstr("whose side is missing"), HasSubstr("--beside=" + base_.string())));
 
   write_file(side_, side);
   const fs::path list = kept_ / "base" / "fake_suite.list.json";
   write_file(list, read_file(list) + ' ');
-  const Outcome other = confirm();
-  EXPECT_EQ(other.code, 3);
-  EXPECT_THAT(other.complaints, HasSubstr("the base's list is missing, or not the one"));
+  expect_complaint(confirm(), 3, HasSubstr("the base's list is missing, or not the one"));
 }
 
 TEST_F(Beside, ASideThatTheResultsDoNotTellOfIsRefused) {
-  builds(1.5e-3);
-  ASSERT_EQ(measure().code, 0);
-  Results head = read_results(kept_ / "fake_suite.json");
-  EXPECT_EQ(head.run.beside, "sha256:ba5e");
+  measured(1.5e-3);
+  EXPECT_EQ(read_results(head_side_).run.beside, "sha256:ba5e");
   EXPECT_EQ(read_results(side_).run.beside, std::nullopt);
-  head.run.beside = "sha256:0ther";
-  write_file(kept_ / "fake_suite.json", canonical(to_json(head)));
-  const Outcome outcome = confirm();
-  EXPECT_EQ(outcome.code, 3);
-  EXPECT_THAT(outcome.complaints, HasSubstr("of another base than the results tell of"));
+  change(head_side_, [](Results& head) { head.run.beside = "sha256:0ther"; });
+  expect_complaint(confirm(), 3, HasSubstr("of another base than the results tell of"));
 }
 
 TEST_F(Beside, ASideOfAnotherBuildThanTheOneThatConfirmsIsRefused) {
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1e-3);
   build(base_, 1e-3, "0ther");
-  const Outcome outcome = confirm();
-  EXPECT_EQ(outcome.code, 3);
-  EXPECT_THAT(outcome.complaints, HasSubstr("measured from other content than"));
+  expect_complaint(confirm(), 3, HasSubstr("measured from other content than"));
 }
 
 TEST_F(Beside, ABaseThatWasBuiltByOtherFlagsSinceItWasMeasuredIsRefused) {
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1e-3);
   build(base_, 1.5e-3, "ba5e");
-  const Outcome outcome = confirm();
-  EXPECT_EQ(outcome.code, 3);
-  EXPECT_THAT(outcome.complaints, HasSubstr("measured from another build of its content than"));
+  expect_complaint(confirm(), 3, HasSubstr("measured from another build of its content than"));
 }
 
 TEST_F(Beside, AHeadThatWasBuiltByOtherFlagsSinceItWasMeasuredClearsNoSuspect) {
-  builds(1.5e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1.5e-3);
   EXPECT_EQ(confirm().code, 1);
   build(head_, 1e-3, "4ead");
   const Outcome outcome = confirm();
@@ -714,9 +636,7 @@ TEST_F(Beside, AHeadThatWasBuiltByOtherFlagsSinceItWasMeasuredClearsNoSuspect) {
 TEST_F(Beside, ASuiteThatTheBaseDoesNotHaveRunsAlone) {
   builds(1e-3);
   fs::remove(base_ / "bin" / "fake_suite");
-  const Outcome outcome = measure();
-  EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.complaints, HasSubstr("has no suite fake_suite: it runs alone"));
+  expect_complaint(measure(), 0, HasSubstr("has no suite fake_suite: it runs alone"));
 }
 
 TEST_F(Beside, ASuiteWhoseBaseListsInAnotherFormatRunsAlone) {
@@ -724,10 +644,8 @@ TEST_F(Beside, ASuiteWhoseBaseListsInAnotherFormatRunsAlone) {
   fs::remove(base_ / "bin" / "fake_suite.list.json");
   std::ofstream(base_ / "bin" / "fake_suite")
       << "#!/bin/sh\necho '{\"schema\": \"holdfast-list/0\"}'\n";
-  const Outcome outcome = measure();
-  EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.complaints, HasSubstr("runs alone, and is held against what was accepted"));
-  EXPECT_EQ(read_results(kept_ / "fake_suite.json").run.beside, std::nullopt);
+  expect_complaint(measure(), 0, HasSubstr("runs alone, and is held against what was accepted"));
+  EXPECT_EQ(read_results(head_side_).run.beside, std::nullopt);
 }
 
 TEST_F(Beside, ABaseThatCannotListItsCasesIsRefused) {
@@ -738,8 +656,7 @@ TEST_F(Beside, ABaseThatCannotListItsCasesIsRefused) {
 }
 
 TEST_F(Beside, WhatIsMeasuredBesideThisBaseIsNotMeasuredAgain) {
-  builds(1e-3);
-  ASSERT_EQ(measure().code, 0);
+  measured(1e-3);
   EXPECT_THAT(measure("ok", {"--resume"}).complaints, HasSubstr("is measured already"));
   fs::remove(side_);
   EXPECT_THAT(measure("ok", {"--resume"}).complaints, Not(HasSubstr("is measured already")));
@@ -751,9 +668,7 @@ TEST_F(Beside, WhatIsMeasuredBesideThisBaseIsNotMeasuredAgain) {
 TEST_F(Beside, ABuildThatIsNotThereIsBadInput) {
   builds(1e-3);
   fs::remove_all(base_);
-  const Outcome outcome = measure();
-  EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.complaints, HasSubstr("--beside="));
+  expect_complaint(measure(), 2, HasSubstr("--beside="));
 }
 
 }  // namespace

@@ -29,14 +29,10 @@ class Changed : public GateCommand {
 
 TEST_F(Changed, AFallThatIsNeverAGainBlocksUntilItIsAcceptedWithAReason) {
   fall_of("launches", "*");
-  accepted(toy::dry());
-  Results now = toy::dry();
-  now.run.id = "2026-11-22T12:00:00Z-0001";
-  toy::metric(now, "optimized", "launches") = toy::exact(0);
-  store(now);
-  EXPECT_EQ(check(), 1);
-  EXPECT_THAT(output_, AllOf(HasSubstr("CHANGED"), HasSubstr("fell from 4 to 0"),
-                             HasSubstr("can be a loss"), Not(HasSubstr("IMPROVED"))));
+  measured_anew(toy::dry(), "optimized", "launches", toy::exact(0));
+  expect_output(check(), 1,
+                AllOf(HasSubstr("CHANGED"), HasSubstr("fell from 4 to 0"),
+                      HasSubstr("can be a loss"), Not(HasSubstr("IMPROVED"))));
   EXPECT_EQ(accept(), 2) << "it needs a reason";
   EXPECT_EQ(accept({"--why=one kernel does it all"}), 0) << complaints_;
   EXPECT_EQ(check(), 0) << output_;
@@ -48,20 +44,18 @@ TEST_F(Changed, FewerRegistersBesideMoreMemoryAreNoImprovement) {
   Results now = toy::dry();
   toy::metric(now, "optimized", "registers_max") = toy::codegen(32);
   store(now);
-  EXPECT_EQ(check(), 0);
-  EXPECT_THAT(output_, HasSubstr("IMPROVED"));
+  expect_output(check(), 0, HasSubstr("IMPROVED"));
   toy::metric(now, "optimized", "peak_bytes") = toy::exact(1277856);
   store(now);
-  EXPECT_EQ(check(), 1);
-  EXPECT_THAT(output_, AllOf(HasSubstr("CHANGED"), HasSubstr("and peak_bytes rose from"),
-                             Not(HasSubstr("IMPROVED"))));
+  expect_output(check(), 1,
+                AllOf(HasSubstr("CHANGED"), HasSubstr("and peak_bytes rose from"),
+                      Not(HasSubstr("IMPROVED"))));
 }
 
 TEST_F(Changed, OneProcessBelowABoundDecidesNothing) {
   bound_of_speedup("block");
   accepted(toy::host());
-  EXPECT_EQ(check(), 4) << output_;
-  EXPECT_THAT(output_, HasSubstr("undecided: 1 of 5 processes is beyond it"));
+  expect_output(check(), 4, HasSubstr("undecided: 1 of 5 processes is beyond it"));
 }
 
 TEST_F(Changed, AllProcessesBelowABoundAreARegression) {
@@ -69,35 +63,28 @@ TEST_F(Changed, AllProcessesBelowABoundAreARegression) {
   Results now = toy::host();
   toy::metric(now, "case", "speedup") = toy::timed("ratio", 8);
   store(now);
-  EXPECT_EQ(check(), 1) << output_;
-  EXPECT_THAT(output_, HasSubstr("is 8, below the bound of 9.95 (ours)"));
+  expect_output(check(), 1, HasSubstr("is 8, below the bound of 9.95 (ours)"));
   now.quality.valid = false;
   now.quality.reasons = {"busy"};
   store(now);
-  EXPECT_EQ(check(), 0) << output_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("is invalid (busy): its times and ratios are not gated"),
-                             HasSubstr("not gated here")));
+  expect_output(check(), 0,
+                AllOf(HasSubstr("is invalid (busy): its times and ratios are not gated"),
+                      HasSubstr("not gated here")));
   EXPECT_EQ(check({"--require-baseline"}), 3);
 }
 
 TEST_F(Changed, FewerThanFiveProcessesWithinABoundDecideNothing) {
   bound_of_speedup("block");
-  Results now = toy::host();
-  toy::metric(now, "case", "speedup") = {
-      .kind = "ratio", .processes = {20, 21, 22}, .median = 21, .mad_between = 1};
-  store(now);
-  EXPECT_EQ(check(), 4) << output_;
-  EXPECT_THAT(output_, HasSubstr("a decision needs 5"));
+  store(toy::host(), "case", "speedup",
+        {.kind = "ratio", .processes = {20, 21, 22}, .median = 21, .mad_between = 1});
+  expect_output(check(), 4, HasSubstr("a decision needs 5"));
 }
 
 TEST_F(Changed, ABoundThatOnlyWarnsHidesNoRegression) {
   accepted(toy::host());
   bound_of_speedup("warn");
-  Results now = toy::host();
-  toy::metric(now, "case", "speedup") = toy::timed("ratio", 5);
-  store(now);
-  EXPECT_EQ(check(), 1) << output_;
-  EXPECT_THAT(output_, HasSubstr("fell from 10 to 5"));
+  store(toy::host(), "case", "speedup", toy::timed("ratio", 5));
+  expect_output(check(), 1, HasSubstr("fell from 10 to 5"));
 }
 
 }  // namespace

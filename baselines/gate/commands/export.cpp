@@ -66,10 +66,7 @@ nlohmann::json bencher_value(const std::string& name, const Metric& metric) {
 // What the lists beside the results say of their metrics.
 Meanings metrics_beside(const std::vector<StoredResults>& all) {
   Meanings metrics;
-  for (const StoredResults& stored : all) {
-    const fs::path list = list_path(stored.file.parent_path(), stored.results.suite);
-    if (fs::exists(list)) metrics.merge(read_list(list).metrics);
-  }
+  for (const StoredResults& stored : all) metrics.merge(list_beside(stored).metrics);
   return metrics;
 }
 

@@ -168,16 +168,16 @@ class Mutation : public GateCommand, public testing::WithParamInterface<Scenario
     const Scenario& scenario = GetParam();
     results_text_ = canonical(to_json(scenario.measured));
     // Without comments and with times that gate, so that nothing is excused by its kind.
-    std::string policy = toy::policy_text;
-    policy.replace(policy.find("\"warn\", \"tolerance\""), 6, "\"block\"");
-    nlohmann::json plain = nlohmann::json::parse(policy, nullptr, true, true);
+    nlohmann::json plain = nlohmann::json::parse(
+        toy::policy_with(R"("warn", "tolerance")", R"("block", "tolerance")"), nullptr, true, true);
     plain["most_suspects"] = 12;
     put(common_policy_, canonical(plain));
     const Policy read = Policy::read(common_policy_.parent_path(), today).with(toy::list().metrics);
     fs::create_directories(baseline(scenario.accepted).parent_path());
-    put(baseline(scenario.accepted),
-        baseline_text(with_an_old_name(
-            gate::accept(scenario.accepted, std::nullopt, read, {.why = "first"}).baseline)));
+    const Baseline first =
+        gate::accept(scenario.accepted, std::nullopt, read, {.why = "first"}).baseline;
+    // Under another name, so that its entries need the alias.
+    put(baseline(scenario.accepted), baseline_text(toy::accepted_as(old_id, toy::sum_id, first)));
     put(baselines_ / "aliases.json",
         canonical({{"schema", "holdfast-aliases/1"}, {"aliases", {{old_id, toy::sum_id}}}}));
     store(scenario.measured);
@@ -193,19 +193,6 @@ class Mutation : public GateCommand, public testing::WithParamInterface<Scenario
     made["device"] = "host";
     made["device_class"] = env.device_class;
     return made;
-  }
-
-  // One case was accepted under another name, so that its entries need the alias.
-  static Baseline with_an_old_name(const Baseline& accepted) {
-    Baseline renamed = accepted;
-    const std::string id = toy::sum_id;
-    const auto rename = [&](Entries& entries) {
-      for (auto& [key, entry] : std::exchange(entries, {}))
-        entries[key.starts_with(id + '|') ? old_id + key.substr(id.size()) : key] = entry;
-    };
-    rename(renamed.entries);
-    for (auto& [processor, entries] : renamed.processors) rename(entries);
-    return renamed;
   }
 
   fs::path file_of(const std::string& what) const {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <iostream>
 #include <map>
 #include <regex>
@@ -30,12 +29,7 @@ struct Subject {
 
   std::string suite() const { return std::string(suite_of(case_id)); }
   std::string kind() const { return kind_of_class(device_class); }
-  const ListedCase* listed() const {
-    if (!list) return nullptr;
-    const auto found = std::find_if(list->cases.begin(), list->cases.end(),
-                                    [&](const ListedCase& one) { return one.id == case_id; });
-    return found == list->cases.end() ? nullptr : &*found;
-  }
+  const ListedCase* listed() const { return list ? list->find(case_id) : nullptr; }
 };
 
 // A unique part of an id stands for that case of this build; a suite that only baselines know needs
@@ -113,12 +107,6 @@ Meanings meanings_of(const Subject& subject, const fs::path& baselines) {
                    "shows them"));
 }
 
-void visit_keys(const Baseline& baseline, const std::function<void(const std::string&)>& visit) {
-  for (const auto& [key, entry] : baseline.entries) visit(key);
-  for (const auto& [processor, entries] : baseline.processors)
-    for (const auto& [key, entry] : entries) visit(key);
-}
-
 // The metrics of the case on that kind of device: those that its list promises, and others that
 // were accepted.
 std::set<std::string> metrics_there(const Subject& subject) {
@@ -129,9 +117,9 @@ std::set<std::string> metrics_there(const Subject& subject) {
   }
   for (const Baseline& baseline : subject.accepted)
     if (kind_of_class(baseline.device_class) == subject.kind())
-      visit_keys(baseline, [&](const std::string& key) {
-        if (key.starts_with(subject.case_id + '|')) metrics.insert(metric_of(key));
-      });
+      for (const auto& [processor, entries] : by_processor(baseline))
+        for (const auto& [key, entry] : *entries)
+          if (entry_name(key).case_id == subject.case_id) metrics.insert(metric_of(key));
   return metrics;
 }
 
@@ -144,9 +132,9 @@ VariantsOf known_variants(const Subject& subject, const Policy& policy) {
   for (const auto& [metric, meaning] : policy.metrics())
     if (meaning.kind == "ratio") variants[metric] = {case_variant};
   for (const Baseline& baseline : subject.accepted)
-    visit_keys(baseline, [&](const std::string& key) {
-      variants[metric_of(key)].insert(entry_name(key).variant);
-    });
+    for (const auto& [processor, entries] : by_processor(baseline))
+      for (const auto& [key, entry] : *entries)
+        variants[metric_of(key)].insert(entry_name(key).variant);
   return variants;
 }
 

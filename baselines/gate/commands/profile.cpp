@@ -184,7 +184,7 @@ int profile(const Options& options) {
   const fs::path binary =
       find_suite(options.operands()[0], options.value_or("bin-dir", binary_folder().string()));
   const std::string suite = binary.filename().string();
-  const List list = parse_list(Document(text(suite, " --list=json"), list_of(binary, {})));
+  const List list = listed_by(binary);
   const std::string id =
       resolve_case(options.operands()[1], ids_on(list, device), text(suite, " on ", device));
 

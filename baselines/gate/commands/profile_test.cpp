@@ -71,16 +71,14 @@ TEST_F(ProfileCommand, TakesEnoughOfAnId) {
 }
 
 TEST_F(ProfileCommand, ListsTheCasesWhereSeveralMatch) {
-  const Outcome outcome = profile("ok", "n:8");
-  EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.complaints, AllOf(HasSubstr("is part of 2 cases"), HasSubstr(add),
-                                        HasSubstr("fake_suite/scale/n:8/f64")));
+  expect_complaint(profile("ok", "n:8"), 2,
+                   AllOf(HasSubstr("is part of 2 cases"), HasSubstr(add),
+                         HasSubstr("fake_suite/scale/n:8/f64")));
 }
 
 TEST_F(ProfileCommand, NamesTheNearestCaseForATypingError) {
-  const Outcome outcome = profile("ok", "fake_suite/adt/n:8/f64");
-  EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.complaints, HasSubstr("did you mean fake_suite/add/n:8/f64?"));
+  expect_complaint(profile("ok", "fake_suite/adt/n:8/f64"), 2,
+                   HasSubstr("did you mean fake_suite/add/n:8/f64?"));
 }
 
 TEST_F(ProfileCommand, ShowsBothVariants) {
@@ -98,15 +96,12 @@ TEST_F(ProfileCommand, FailsWhereTheMeanStepIsTooLong) {
 }
 
 TEST_F(ProfileCommand, TellsAMachineWithoutTheDeviceApart) {
-  const Outcome outcome = profile("no_device", add);
-  EXPECT_EQ(outcome.code, 77);
-  EXPECT_THAT(outcome.complaints, HasSubstr("this machine has no CUDA device"));
+  expect_complaint(profile("no_device", add), 77, HasSubstr("this machine has no CUDA device"));
 }
 
 TEST_F(ProfileCommand, SaysThatTheSuiteFell) {
-  const Outcome outcome = profile("profile_crash", add);
-  EXPECT_EQ(outcome.code, 3);
-  EXPECT_THAT(outcome.complaints, AllOf(HasSubstr("SIGSEGV"), HasSubstr("about to fall")));
+  expect_complaint(profile("profile_crash", add), 3,
+                   AllOf(HasSubstr("SIGSEGV"), HasSubstr("about to fall")));
 }
 
 TEST_F(ProfileCommand, PassesOnWhatTheSuiteWarnsOf) {
@@ -155,9 +150,8 @@ TEST_F(ProfileCommand, WhatAKilledCommandSetAsideComesBack) {
 }
 
 TEST_F(ProfileCommand, RefusesABrokenDocumentWithFileAndKey) {
-  const Outcome outcome = profile("profile_broken", add);
-  EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.complaints, AllOf(HasSubstr(".profile.json:"), HasSubstr("overview")));
+  expect_complaint(profile("profile_broken", add), 2,
+                   AllOf(HasSubstr(".profile.json:"), HasSubstr("overview")));
 }
 
 TEST_F(ProfileCommand, PrintsLessWhenAskedTo) {
@@ -168,16 +162,12 @@ TEST_F(ProfileCommand, PrintsLessWhenAskedTo) {
 }
 
 TEST_F(ProfileCommand, ExplainsItself) {
-  const Outcome help = holdfast("ok", {"profile", "--help"});
-  EXPECT_EQ(help.code, 0);
-  EXPECT_THAT(help.output, AllOf(HasSubstr("examples:"), HasSubstr("--assert-mean=SECONDS")));
-  const Outcome nothing = holdfast("ok", {"profile"});
-  EXPECT_EQ(nothing.code, 2);
-  EXPECT_THAT(nothing.complaints, HasSubstr("usage: holdfast profile"));
+  expect_output(holdfast("ok", {"profile", "--help"}), 0,
+                AllOf(HasSubstr("examples:"), HasSubstr("--assert-mean=SECONDS")));
+  expect_complaint(holdfast("ok", {"profile"}), 2, HasSubstr("usage: holdfast profile"));
   EXPECT_EQ(profile("ok", add, {"--stpes=3"}).code, 2);
-  const Outcome nowhere = holdfast("ok", {"profile", FAKE_SUITE_BINARY, add});
-  EXPECT_EQ(nowhere.code, 2);
-  EXPECT_THAT(nowhere.complaints, HasSubstr("needs --device=D"));
+  expect_complaint(holdfast("ok", {"profile", FAKE_SUITE_BINARY, add}), 2,
+                   HasSubstr("needs --device=D"));
 }
 
 TEST_F(ProfileCommand, ARunProfilesEachCaseOnceMore) {
@@ -199,9 +189,8 @@ TEST_F(ProfileCommand, AProfileThatFailsIsAWarningOfTheRun) {
 }
 
 TEST_F(ProfileCommand, ACaseThatRanOutOfMemoryCostsTheOthersNoProfile) {
-  const Outcome outcome = run_profiled("profile_exhausts");
-  EXPECT_EQ(outcome.code, 0) << outcome.complaints;
-  EXPECT_THAT(outcome.complaints, HasSubstr("warning: not every case has a profile"));
+  expect_complaint(run_profiled("profile_exhausts"), 0,
+                   HasSubstr("warning: not every case has a profile"));
   EXPECT_TRUE(fs::exists(profiles_));
 }
 

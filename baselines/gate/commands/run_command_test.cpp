@@ -15,12 +15,14 @@
 #include "gate/documents/unrequested.hpp"
 #include "gate/testing/fake_build.hpp"
 #include "gate/testing/fake_suite_command.hpp"
+#include "gate/testing/toy_root.hpp"
 
 namespace holdfast::gate {
 namespace {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -43,6 +45,13 @@ class RunCommand : public FakeSuiteCommand {
     for (const auto& entry : fs::recursive_directory_iterator(results_))
       if (entry.path().filename() == "fake_suite.json") return read_results(entry.path());
     throw Error(Fault::bad_input, "no result file");
+  }
+  // How each case ended, of a run that went well.
+  std::vector<std::string> statuses(const Outcome& outcome) {
+    EXPECT_EQ(outcome.code, 0) << outcome.complaints;
+    std::vector<std::string> all;
+    for (const CaseResult& result : results().cases) all.push_back(result.status);
+    return all;
   }
   void expect_each_from_two_processes() {
     for (const CaseResult& result : results().cases) {
@@ -72,7 +81,7 @@ TEST_F(RunCommand, FiveFreshProcessesBecomeOneResult) {
   ASSERT_THAT(merged.cases, SizeIs(2));
   EXPECT_EQ(merged.run.processes, 5);
   const Metric& time = merged.cases[0].variants.at("optimized").metrics.at("time_s");
-  EXPECT_THAT(time.processes, testing::ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(time.processes, ElementsAre(1, 2, 3, 4, 5));
   EXPECT_EQ(time.median, 3);
 }
 
@@ -98,22 +107,16 @@ TEST_F(RunCommand, ARunWithoutContentFileIsNamedAfterTheBinaryAndDirty) {
 }
 
 TEST_F(RunCommand, AFailedCheckIsRecordedAndTheRunIsWell) {
-  EXPECT_EQ(run("wrong").code, 0);
-  EXPECT_EQ(read_results(file_).cases[0].status, "failed");
-  EXPECT_EQ(read_results(file_).cases[1].status, "ok");
+  EXPECT_THAT(statuses(run("wrong")), ElementsAre("failed", "ok"));
 }
 
 TEST_F(RunCommand, ACrashLeavesEveryCaseCrashedWithTheLastWords) {
-  EXPECT_EQ(run("crash").code, 0);
-  const Results merged = results();
-  ASSERT_THAT(merged.cases, SizeIs(2));
-  for (const CaseResult& result : merged.cases) EXPECT_EQ(result.status, "crashed");
-  EXPECT_THAT(*merged.cases[0].reason, AllOf(HasSubstr("SIGSEGV"), HasSubstr("about to fall")));
+  EXPECT_THAT(statuses(run("crash")), ElementsAre("crashed", "crashed"));
+  EXPECT_THAT(*results().cases[0].reason, AllOf(HasSubstr("SIGSEGV"), HasSubstr("about to fall")));
 }
 
 TEST_F(RunCommand, ACrashOfALaterProcessCountsAsMuch) {
-  EXPECT_EQ(run("crash_later").code, 0);
-  for (const CaseResult& result : read_results(file_).cases) EXPECT_EQ(result.status, "crashed");
+  EXPECT_THAT(statuses(run("crash_later")), ElementsAre("crashed", "crashed"));
 }
 
 TEST_F(RunCommand, ASuiteThatHangsIsTimedOut) {
@@ -127,35 +130,27 @@ TEST_F(RunCommand, AQuietRunTellsNoProgress) {
 }
 
 TEST_F(RunCommand, ACaseThatCrashesIsLostAndNoOther) {
-  EXPECT_EQ(run("crash_in_case").code, 0);
+  EXPECT_THAT(statuses(run("crash_in_case")), ElementsAre("crashed", "ok"));
   const Results merged = results();
-  EXPECT_EQ(merged.cases.at(0).status, "crashed");
   EXPECT_THAT(*merged.cases.at(0).reason, HasSubstr("process 1 of 2 was killed by signal 11"));
-  EXPECT_EQ(merged.cases.at(1).status, "ok");
   EXPECT_THAT(merged.cases.at(1).variants.at("optimized").metrics.at("time_s").processes,
               SizeIs(2));
 }
 
 TEST_F(RunCommand, ACaseThatCrashesInALaterProcessIsLostToo) {
-  EXPECT_EQ(run("crash_in_case_later").code, 0);
-  EXPECT_EQ(results().cases.at(0).status, "crashed");
-  EXPECT_EQ(results().cases.at(1).status, "ok");
+  EXPECT_THAT(statuses(run("crash_in_case_later")), ElementsAre("crashed", "ok"));
 }
 
 TEST_F(RunCommand, WhatAProcessDoesBehindItsLastCaseIsThatCases) {
-  EXPECT_EQ(run("crash_at_exit_later").code, 0);
-  EXPECT_EQ(results().cases.at(0).status, "ok");
-  EXPECT_EQ(results().cases.at(1).status, "crashed");
+  EXPECT_THAT(statuses(run("crash_at_exit_later")), ElementsAre("ok", "crashed"));
   EXPECT_THAT(*results().cases.at(1).reason, HasSubstr("was killed by signal 11"));
 }
 
 TEST_F(RunCommand, WhatEachProcessDoesBehindItsLastCaseCostsOneCaseAndIsTheSuites) {
-  EXPECT_EQ(run("crash_at_exit", {"--processes=3"}).code, 0);
+  EXPECT_THAT(statuses(run("crash_at_exit", {"--processes=3"})), ElementsAre("ok", "crashed"));
   const Results merged = results();
-  EXPECT_EQ(merged.cases.at(0).status, "ok");
   EXPECT_THAT(merged.cases.at(0).variants.at("optimized").metrics.at("time_s").processes,
               SizeIs(3));
-  EXPECT_EQ(merged.cases.at(1).status, "crashed");
   EXPECT_THAT(*merged.cases.at(1).reason,
               AllOf(HasSubstr("was killed by signal 11"),
                     HasSubstr("so did one before it: the suite, whichever case comes last")));
@@ -163,9 +158,7 @@ TEST_F(RunCommand, WhatEachProcessDoesBehindItsLastCaseCostsOneCaseAndIsTheSuite
 
 TEST_F(RunCommand, ASuiteThatEndsAsAfterAFailureMustHaveReportedOne) {
   for (const std::string code : {"1", "3"}) {
-    EXPECT_EQ(run("code_" + code).code, 0);
-    EXPECT_EQ(results().cases.at(0).status, "ok");
-    ASSERT_EQ(results().cases.at(1).status, "crashed");
+    ASSERT_THAT(statuses(run("code_" + code)), ElementsAre("ok", "crashed"));
     EXPECT_THAT(*results().cases.at(1).reason,
                 HasSubstr(text("exited with code ", code, ", and reported no case as failed")));
   }
@@ -174,25 +167,20 @@ TEST_F(RunCommand, ASuiteThatEndsAsAfterAFailureMustHaveReportedOne) {
 TEST_F(RunCommand, WhereASuiteAnnouncesNoCaseAProblemCostsAllThatItWasAskedFor) {
   EXPECT_EQ(run("unannounced_code_0").code, 0);
   expect_each_from_two_processes();
-  EXPECT_EQ(run("unannounced_code_5").code, 0);
-  for (const CaseResult& result : results().cases) {
-    ASSERT_EQ(result.status, "crashed");
+  ASSERT_THAT(statuses(run("unannounced_code_5")), ElementsAre("crashed", "crashed"));
+  for (const CaseResult& result : results().cases)
     EXPECT_THAT(*result.reason, HasSubstr("process 1 of 2 exited with code 5"));
-  }
 }
 
 TEST_F(RunCommand, ACaseThatHangsIsLostAndNoOther) {
-  EXPECT_EQ(run("hang_in_case", {"--timeout=1", "--processes=1"}).code, 0);
-  EXPECT_EQ(results().cases.at(0).status, "timeout");
-  EXPECT_EQ(results().cases.at(1).status, "ok");
+  EXPECT_THAT(statuses(run("hang_in_case", {"--timeout=1", "--processes=1"})),
+              ElementsAre("timeout", "ok"));
 }
 
 TEST_F(RunCommand, ACaseThatRefusesIsLostAndNoOther) {
   for (const std::string behaviour : {"refuse_in_case", "refuse_in_case_later"}) {
-    EXPECT_EQ(run(behaviour).code, 0) << behaviour;
-    EXPECT_EQ(results().cases.at(0).status, "crashed");
+    EXPECT_THAT(statuses(run(behaviour)), ElementsAre("crashed", "ok")) << behaviour;
     EXPECT_THAT(*results().cases.at(0).reason, HasSubstr("the case's table is not there"));
-    EXPECT_EQ(results().cases.at(1).status, "ok");
   }
 }
 
@@ -202,8 +190,7 @@ TEST_F(RunCommand, ThreeProcessesTellWhatTheMachineCanDoAtBest) {
 }
 
 TEST_F(RunCommand, ACalibrationThatCrashesCostsNoCase) {
-  EXPECT_EQ(run("crash_in_calibration").code, 0);
-  for (const CaseResult& result : results().cases) EXPECT_EQ(result.status, "ok");
+  EXPECT_THAT(statuses(run("crash_in_calibration")), ElementsAre("ok", "ok"));
 }
 
 TEST_F(RunCommand, TheHighestLoadOfTheRunIsTold) {
@@ -232,14 +219,11 @@ TEST_F(RunCommand, WhoCouldGoBeforeOtherProgramsIsToldSoWhereTheyDisturbACase) {
 }
 
 TEST_F(RunCommand, WhatABrokenDeviceLeavesIsMeasuredByAnotherProcess) {
-  EXPECT_EQ(run("sticky", {"--processes=1"}).code, 0);
-  EXPECT_EQ(results().cases.at(0).status, "crashed");
-  EXPECT_EQ(results().cases.at(1).status, "ok");
+  EXPECT_THAT(statuses(run("sticky", {"--processes=1"})), ElementsAre("crashed", "ok"));
 }
 
 TEST_F(RunCommand, TheLastCaseKeepsTheReasonThatItBrokeOffFor) {
-  EXPECT_EQ(run("sticky", {"--processes=1", "--filter=add"}).code, 0);
-  EXPECT_EQ(results().cases.at(0).status, "crashed");
+  EXPECT_THAT(statuses(run("sticky", {"--processes=1", "--filter=add"})), ElementsAre("crashed"));
   EXPECT_EQ(results().cases.at(0).reason, "error 0.5 above 1e-12");
 }
 
@@ -248,15 +232,14 @@ TEST_F(RunCommand, WhatWasFinishedWhenItIsStoppedStaysAndIsGoneOnFrom) {
   EXPECT_EQ(stopped.signal, SIGTERM) << stopped.complaints;
   EXPECT_THAT(stopped.complaints,
               AllOf(HasSubstr("holdfast: interrupted; what was finished is kept in "),
-                    HasSubstr("--resume goes on"), testing::Not(HasSubstr("leaves no file"))));
+                    HasSubstr("--resume goes on"), Not(HasSubstr("leaves no file"))));
   EXPECT_TRUE(fs::exists(results_ / ".unfinished" / "fake_suite.host" / "machine"));
   EXPECT_EQ(results().cases.at(0).status, "ok");
   EXPECT_EQ(results().cases.at(1).status, "missing");
   EXPECT_THAT(*results().cases.at(1).reason, HasSubstr("--resume"));
 
-  const Outcome resumed = run("ok", {"--processes=2", "--resume"});
-  EXPECT_EQ(resumed.code, 0);
-  EXPECT_THAT(resumed.complaints, HasSubstr("goes on with what an interrupted run left"));
+  expect_complaint(run("ok", {"--processes=2", "--resume"}), 0,
+                   HasSubstr("goes on with what an interrupted run left"));
   expect_each_from_two_processes();
   EXPECT_FALSE(fs::exists(results_ / ".unfinished"));
   EXPECT_THAT(run("crash", {"--processes=2", "--resume"}).complaints,
@@ -265,23 +248,20 @@ TEST_F(RunCommand, WhatWasFinishedWhenItIsStoppedStaysAndIsGoneOnFrom) {
 
 TEST_F(RunCommand, WhatWasFinishedWhenItIsKilledIsGoneOnFrom) {
   EXPECT_EQ(run("kill_in_case_later").signal, SIGKILL);
-  const Outcome resumed = run("ok", {"--processes=2", "--resume"});
-  EXPECT_EQ(resumed.code, 0);
-  EXPECT_THAT(resumed.complaints, HasSubstr("goes on with what an interrupted run left: 2 result"));
+  expect_complaint(run("ok", {"--processes=2", "--resume"}), 0,
+                   HasSubstr("goes on with what an interrupted run left: 2 result"));
   expect_each_from_two_processes();
 }
 
 TEST_F(RunCommand, WhatIsLeftIsNotGoneOnFromUnasked) {
   EXPECT_EQ(run("stop_in_case").signal, SIGTERM);
-  const Outcome again = run("ok");
-  EXPECT_EQ(again.code, 0);
-  EXPECT_THAT(again.complaints, AllOf(HasSubstr("process 1 of "), Not(HasSubstr("goes on with"))));
+  expect_complaint(run("ok"), 0, AllOf(HasSubstr("process 1 of "), Not(HasSubstr("goes on with"))));
 }
 
 TEST_F(RunCommand, WhatIsLeftOfAnotherRunIsNotGoneOnFrom) {
   run("stop_in_case");
   const Outcome other = run("ok", {"--processes=2", "--resume", "--filter=scale"});
-  EXPECT_THAT(other.complaints, testing::Not(HasSubstr("goes on with")));
+  EXPECT_THAT(other.complaints, Not(HasSubstr("goes on with")));
   EXPECT_EQ(results().cases.size(), 1u);
 }
 
@@ -341,10 +321,8 @@ TEST_F(Resumed, DeviceCodeFromElsewhereDoesNotGoOnWithWhatIsLeftOfTheBuilds) {
 TEST_F(Resumed, AProcessOfDeviceCodeFromElsewhereIsToldByTheWholeRun) {
   EXPECT_EQ(run("stop_in_case_later").signal, SIGTERM);
   const fs::path left = results_ / ".unfinished" / "fake_suite.host" / "process-1.json";
-  std::string process = read_file(left);
-  const std::string run_of_it = R"("run": {)";
-  process.insert(process.find(run_of_it) + run_of_it.size(), R"("sources": "/elsewhere", )");
-  write_file(left, process);
+  write_file(left,
+             toy::replaced(read_file(left), R"("run": {)", R"("run": {"sources": "/elsewhere", )"));
   EXPECT_THAT(run("ok", {"--processes=2", "--resume"}).complaints, HasSubstr("goes on"));
   EXPECT_EQ(results().run.sources, "/elsewhere");
   EXPECT_TRUE(results().run.git_dirty);
@@ -544,9 +522,8 @@ TEST_F(RunCommand, AFolderThatIsALinkIsRefusedAndNothingIsRemovedBehindIt) {
   fs::create_directories(results_);
   for (const fs::path& link : {kept_, results_ / ".unfinished"}) {
     fs::create_directory_symlink(elsewhere, link);
-    const Outcome outcome = run("ok", {"--processes=1", "--profile"});
-    EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.complaints, HasSubstr(link.string() + " is a link, and a folder"));
+    expect_complaint(run("ok", {"--processes=1", "--profile"}), 2,
+                     HasSubstr(link.string() + " is a link, and a folder"));
     fs::remove(link);
   }
   EXPECT_EQ(files(), 2u);
@@ -557,10 +534,9 @@ TEST_F(RunCommand, TooFewFilesForAProcessHaveASentenceOfTheirOwn) {
   const std::string command =
       text("ulimit -n 6; exec ", HOLDFAST_BINARY, " run ", FAKE_SUITE_BINARY,
            " --device=host --processes=1 --out=", results_.string());
-  const Outcome few =
-      run_task({.program = "/bin/sh", .arguments = {"-c", command}, .timeout_seconds = 60});
-  EXPECT_EQ(few.code, 2);
-  EXPECT_THAT(few.complaints, HasSubstr("`ulimit -n` says how many files"));
+  expect_complaint(
+      run_task({.program = "/bin/sh", .arguments = {"-c", command}, .timeout_seconds = 60}), 2,
+      HasSubstr("`ulimit -n` says how many files"));
 }
 
 TEST_F(RunCommand, AFilterThatMatchesNothingIsRefused) {
@@ -622,9 +598,7 @@ TEST_F(ListCommand, ItsSchemaHoldsTheListOfEachSuite) {
 }
 
 TEST_F(ListCommand, NamesTheSuiteThatWasMeant) {
-  const Outcome outcome = list({"tyo"});
-  EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.complaints, HasSubstr("did you mean toy?"));
+  expect_complaint(list({"tyo"}), 2, HasSubstr("did you mean toy?"));
 }
 
 TEST_F(ListCommand, ADeviceThatNoCaseHasIsRefused) {
@@ -632,10 +606,9 @@ TEST_F(ListCommand, ADeviceThatNoCaseHasIsRefused) {
 }
 
 TEST_F(ListCommand, AnArchitectureThatNothingIsCompiledForIsRefusedAsByARun) {
-  const Outcome outcome = list({"--device=cuda-dry:sm_999"});
-  EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.complaints,
-              AllOf(HasSubstr("cuda-dry:sm_999: there is no such"), HasSubstr("cuda-dry:sm_90")));
+  expect_complaint(
+      list({"--device=cuda-dry:sm_999"}), 2,
+      AllOf(HasSubstr("cuda-dry:sm_999: there is no such"), HasSubstr("cuda-dry:sm_90")));
 }
 
 }  // namespace

@@ -38,16 +38,8 @@ class StoreCommand : public GateCommand {
   }
   // All entries of a case, as if it had had another name when they were accepted.
   void call_case(const std::string& from, const std::string& to) {
-    Baseline kept = read_baseline(baseline(toy::dry()));
-    Baseline renamed = kept;
-    renamed.entries.clear();
-    for (const auto& [key, held] : kept.entries)
-      renamed.entries[key.starts_with(from + '|') ? to + key.substr(from.size()) : key] = held;
-    write_file(baseline(toy::dry()), baseline_text(renamed));
-  }
-  void aliases(const std::string& members) {
-    write_file(baselines_ / "aliases.json",
-               R"({"schema": "holdfast-aliases/1", "aliases": {)" + members + "}}\n");
+    const Baseline kept = read_baseline(baseline(toy::dry()));
+    write_file(baseline(toy::dry()), baseline_text(toy::accepted_as(to, from, kept)));
   }
   // The exit code of `accept` for the toy as `spoil` leaves it.
   int refused(const std::function<void(Results&)>& spoiled) {
@@ -108,15 +100,7 @@ TEST_F(StoreCommand, AFileOfTheVersionBeforeIsJudgedShownAndRewrittenWhenItIsAcc
   const std::vector<std::string> show = {"baseline", "show", "--baselines=" + baselines_.string()};
   ASSERT_EQ(holdfast(show), 0);
   const std::string now = stored(), shown = output_;
-  nlohmann::json old = nlohmann::json::parse(now);
-  for (auto& [key, held] : old["entries"].items()) {
-    held["accepted"] = old["acceptances"][held["by"].get<std::string>()];
-    held["accepted"]["previous"] = nullptr;
-    held.erase("by");
-  }
-  for (const char* later : {"acceptances", "bounded", "limits", "metrics"}) old.erase(later);
-  old["schema"] = "holdfast-baseline/1";
-  write_file(baseline(toy::dry()), old.dump());
+  store_older_baseline(toy::dry());
   EXPECT_EQ(check(), 0) << output_ << complaints_;
   ASSERT_EQ(holdfast(show), 0);
   EXPECT_EQ(output_, shown);
@@ -457,8 +441,8 @@ TEST_F(StoreCommand, ADifferenceCountsWhatGoesAndTellsWhatWouldNotBeAccepted) {
     now.tier = "smoke";
     now.cases.clear();
   });
-  EXPECT_EQ(holdfast(toy::joined({"baseline", "diff", results_.string()}, stores())), 0);
-  EXPECT_THAT(output_, HasSubstr(text(" of ", all, " entries would change")));
+  expect_output(holdfast(toy::joined({"baseline", "diff", results_.string()}, stores())), 0,
+                HasSubstr(text(" of ", all, " entries would change")));
   EXPECT_THAT(complaints_, HasSubstr("not accepted: toy on cuda-dry-sm_90"));
 }
 

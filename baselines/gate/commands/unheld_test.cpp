@@ -25,13 +25,11 @@ class Unheld : public GateCommand {
 constexpr const char* no_permission = "CUPTI may not profile";
 
 TEST_F(Unheld, AnAcceptedMetricThatIsBlankIsMissingWithItsReason) {
-  accepted(toy::dry());
-  Results now = toy::dry();
-  toy::metric(now, "optimized", "registers_max") = {.kind = "codegen", .reason = no_permission};
-  store(now);
-  EXPECT_EQ(check(), 3);
-  EXPECT_THAT(output_, AllOf(HasSubstr("MISSING"), HasSubstr("has an accepted value, 40"),
-                             HasSubstr(no_permission)));
+  measured_anew(toy::dry(), "optimized", "registers_max",
+                Metric{.kind = "codegen", .reason = no_permission});
+  expect_output(check(), 3,
+                AllOf(HasSubstr("MISSING"), HasSubstr("has an accepted value, 40"),
+                      HasSubstr(no_permission)));
 }
 
 // A reading that no case declares is advisory: one line less in a suite ends its gate.
@@ -46,25 +44,19 @@ TEST_F(Unheld, AnAcceptedMetricThatNoCaseDeclaresIsMissingThoughItIsMeasured) {
   for (ListedCase& one : listed.cases)
     for (auto& [kind, metrics] : one.devices) std::erase(metrics, "peak_bytes");
   store_as_listed(now, listed);
-  EXPECT_EQ(check(), 3) << output_;
-  EXPECT_THAT(output_, HasSubstr("peak_bytes    has an accepted value, 1.178 MB, and its suite "
-                                 "does not declare the metric any more"));
+  expect_output(check(), 3,
+                HasSubstr("peak_bytes    has an accepted value, 1.178 MB, and its suite "
+                          "does not declare the metric any more"));
 }
 
 TEST_F(Unheld, ABoundedMetricThatIsBlankIsMissingWithoutABaseline) {
-  Results now = toy::dry();
-  toy::metric(now, "optimized", "launches") = {.kind = "exact", .reason = no_permission};
-  store(now);
-  EXPECT_EQ(check(), 3);
-  EXPECT_THAT(output_, HasSubstr("has a bound and was not measured"));
+  store(toy::dry(), "optimized", "launches", {.kind = "exact", .reason = no_permission});
+  expect_output(check(), 3, HasSubstr("has a bound and was not measured"));
 }
 
 TEST_F(Unheld, AListedMetricThatIsBlankIsMissingWithoutABaseline) {
-  Results now = toy::dry();
-  toy::metric(now, "optimized", "peak_bytes") = {.kind = "exact", .reason = no_permission};
-  store(now);
-  EXPECT_EQ(check(), 3);
-  EXPECT_THAT(output_, HasSubstr("is listed and was not measured"));
+  store(toy::dry(), "optimized", "peak_bytes", {.kind = "exact", .reason = no_permission});
+  expect_output(check(), 3, HasSubstr("is listed and was not measured"));
 }
 
 TEST_F(Unheld, WhatThePolicyKnowsMayBeAbsentIsSkippedForThatReasonAlone) {
@@ -74,8 +66,7 @@ TEST_F(Unheld, WhatThePolicyKnowsMayBeAbsentIsSkippedForThatReasonAlone) {
   spoil(common_policy_, R"("rules": [)",
         R"("absent": [{"metric": "peak_*", "device": "cuda-dry-*", "reason": "CUPTI may not",
                        "why": "the driver decides"}], "rules": [)");
-  EXPECT_EQ(check(), 0) << output_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("SKIPPED"), HasSubstr(no_permission)));
+  expect_output(check(), 0, AllOf(HasSubstr("SKIPPED"), HasSubstr(no_permission)));
   EXPECT_THAT(output_, HasSubstr("(passed; 16 of 16 values not gated here)"));
   toy::metric(now, "optimized", "peak_bytes") = {.kind = "exact", .reason = "no time"};
   store(now);
@@ -83,21 +74,20 @@ TEST_F(Unheld, WhatThePolicyKnowsMayBeAbsentIsSkippedForThatReasonAlone) {
 }
 
 TEST_F(Unheld, ACaseThatWasSkippedIsMissing) {
-  Results now = toy::dry();
-  now.cases.front() = {
-      .id = toy::step_id, .tier = "gate", .status = "skipped", .reason = "not today"};
-  store(now);
-  EXPECT_EQ(check(), 3);
-  EXPECT_THAT(output_, HasSubstr("is listed and was skipped: not today"));
+  store(toy::dry(), [](Results& now) {
+    now.cases.front() = {
+        .id = toy::step_id, .tier = "gate", .status = "skipped", .reason = "not today"};
+  });
+  expect_output(check(), 3, HasSubstr("is listed and was skipped: not today"));
 }
 
 TEST_F(Unheld, ABaselineThatIsDeletedIsMissing) {
   accepted(toy::dry());
   track();
   fs::remove(baseline(toy::dry()));
-  EXPECT_EQ(check(), 3);
-  EXPECT_THAT(output_, AllOf(HasSubstr("MISSING"), HasSubstr("git's index has it"),
-                             Not(HasSubstr("NO BASELINE"))));
+  expect_output(
+      check(), 3,
+      AllOf(HasSubstr("MISSING"), HasSubstr("git's index has it"), Not(HasSubstr("NO BASELINE"))));
 }
 
 TEST_F(Unheld, ABaselineOfAnotherClassThatIsDeletedIsMissingToo) {
@@ -106,8 +96,7 @@ TEST_F(Unheld, ABaselineOfAnotherClassThatIsDeletedIsMissingToo) {
   track();
   fs::remove(baseline(toy::host()));
   fs::remove(result_path(toy::host()));
-  EXPECT_EQ(check(), 3);
-  EXPECT_THAT(output_, HasSubstr("MISSING     toy  host-x86_64-v4-2t"));
+  expect_output(check(), 3, HasSubstr("MISSING     toy  host-x86_64-v4-2t"));
 }
 
 TEST_F(Unheld, ABaselineThatTheMergeBaseHasIsMissingWhereTheChangeTakesItOut) {
@@ -116,23 +105,20 @@ TEST_F(Unheld, ABaselineThatTheMergeBaseHasIsMissingWhereTheChangeTakesItOut) {
   git({"commit", "--quiet", "--message=base"});
   fs::remove(baseline(toy::dry()));
   git({"add", "--all", "baselines"});
-  EXPECT_EQ(check({"--baseline-ref=HEAD"}), 3);
-  EXPECT_THAT(output_, HasSubstr("the merge base has it"));
+  expect_output(check({"--baseline-ref=HEAD"}), 3, HasSubstr("the merge base has it"));
 }
 
 TEST_F(Unheld, ABaselineUnderANameOfOtherCaseIsMissing) {
   accepted(toy::dry());
   fs::rename(baseline(toy::dry()), baseline(toy::dry()).parent_path() / "Toy.json");
-  EXPECT_EQ(check(), 3);
-  EXPECT_THAT(output_, HasSubstr("devices/cuda-dry-sm_90/Toy.json is"));
+  expect_output(check(), 3, HasSubstr("devices/cuda-dry-sm_90/Toy.json is"));
 }
 
 TEST_F(Unheld, ALinkToNothingIsNoAbsentBaseline) {
   accepted(toy::dry());
   fs::remove(baseline(toy::dry()));
   fs::create_symlink("nowhere.json", baseline(toy::dry()));
-  EXPECT_EQ(check(), 3);
-  EXPECT_THAT(output_, HasSubstr("is a link to nothing"));
+  expect_output(check(), 3, HasSubstr("is a link to nothing"));
 }
 
 TEST_F(Unheld, APolicyFileThatIsDeletedIsIncomplete) {
@@ -141,63 +127,50 @@ TEST_F(Unheld, APolicyFileThatIsDeletedIsIncomplete) {
              R"({"schema": "holdfast-policy/1", "rules": [], "waivers": []})");
   track();
   fs::remove(baselines_ / "policy" / "toy.json");
-  EXPECT_EQ(check(), 3);
-  EXPECT_THAT(complaints_, HasSubstr("git's index has the file"));
+  expect_complaint(check(), 3, HasSubstr("git's index has the file"));
 }
 
 TEST_F(Unheld, WhatIsHeldAgainstNothingPassesInAmberAndNotWell) {
   store(toy::dry());
-  EXPECT_EQ(check(), 0);
-  EXPECT_THAT(output_, AllOf(HasSubstr("(passed; 16 of 16 values not gated here)"),
-                             Not(HasSubstr("(well)"))));
+  expect_output(
+      check(), 0,
+      AllOf(HasSubstr("(passed; 16 of 16 values not gated here)"), Not(HasSubstr("(well)"))));
   EXPECT_THAT(read_file(results_ / "verdict.md"), HasSubstr("passed; 16 of 16 values"));
   EXPECT_THAT(verdict().caveats, testing::ElementsAre("16 of 16 values not gated here"));
 }
 
 TEST_F(Unheld, TimesOfAnotherProcessorAreToldAsNotGated) {
-  accepted(toy::host());
-  Results now = toy::host();
-  now.env.processor = "GenuineIntel-6-85";
-  store(now);
-  EXPECT_EQ(check(), 0);
-  EXPECT_THAT(output_, HasSubstr("(passed; 6 of 6 times and ratios not gated here)"));
+  measured_anew(toy::host(), [](Results& now) { now.env.processor = "GenuineIntel-6-85"; });
+  expect_output(check(), 0, HasSubstr("(passed; 6 of 6 times and ratios not gated here)"));
 }
 
 TEST_F(Unheld, WhatIsUndecidedPassesInAmberAndNotWell) {
-  accepted(toy::host());
-  Results now = toy::host();
-  toy::metric(now, "case", "speedup") = {
-      .kind = "ratio", .processes = {5, 5, 5}, .median = 5, .mad_between = 0};
-  store(now);
-  EXPECT_EQ(check({"--undecided=warn"}), 0);
-  EXPECT_THAT(output_,
-              AllOf(HasSubstr("1 of 6 times and ratios not gated here"), Not(HasSubstr("(well)"))));
+  measured_anew(toy::host(), "case", "speedup",
+                Metric{.kind = "ratio", .processes = {5, 5, 5}, .median = 5, .mad_between = 0});
+  expect_output(
+      check({"--undecided=warn"}), 0,
+      AllOf(HasSubstr("1 of 6 times and ratios not gated here"), Not(HasSubstr("(well)"))));
 }
 
 TEST_F(Unheld, ABoundThatProcessesDisputePassesInAmberAndNotWell) {
   List listed = toy::list();
   listed.cases.front().devices["host"].push_back("floor_fraction");
-  const std::string printed = canonical(to_json(listed));
-  write_file(lists_ / "toy.list.json", printed);
-  Results now = toy::host();
-  now.list_hash = sha256(printed);
   const auto floor_fractions = [&](const std::vector<double>& values) {
+    Results now = toy::host();
     toy::metric(now, "optimized", "floor_fraction") = {
         .kind = "advisory", .processes = values, .median = 0.5};
-    store(now);
-    write_file(result_path(now).parent_path() / "toy.list.json", printed);
+    store_as_listed(now, listed);
   };
   spoil(common_policy_, R"("rules": [)",
         R"("rules": [{"match": "toy/step/**", "metric": "floor_fraction", "variant": "optimized",
                       "bound": {"min": 0.4, "source": "a toy's"}}, )");
   floor_fractions({0.5, 0.5, 0.5, 0.5, 0.5});
   ASSERT_EQ(accept(), 0) << complaints_;
-  EXPECT_EQ(check(), 0) << output_;
-  EXPECT_THAT(output_, HasSubstr("(well)"));
+  expect_output(check(), 0, HasSubstr("(well)"));
   floor_fractions({0.3, 0.3, 0.5, 0.5, 0.5});
-  EXPECT_EQ(check({"--undecided=warn"}), 0) << output_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("(passed; 1 of 11 values not gated here)"),
-                             Not(HasSubstr("(well)"))));
+  expect_output(
+      check({"--undecided=warn"}), 0,
+      AllOf(HasSubstr("(passed; 1 of 11 values not gated here)"), Not(HasSubstr("(well)"))));
 }
 
 TEST_F(Unheld, WhereNothingGatesNothingIsWell) {
@@ -206,119 +179,91 @@ TEST_F(Unheld, WhereNothingGatesNothingIsWell) {
   spoil(common_policy_, R"("rules": [)", R"("rules": [], "removed": [)");
   spoil(common_policy_, R"(, "bound": {"max": 64, "source": "a toy's bound"})",
         R"(, "device": "cuda-dry-*", "why": "no device does it any more")");
-  const std::string printed = canonical(to_json(listed));
-  write_file(lists_ / "toy.list.json", printed);
   Results now = toy::dry();
   now.cases.clear();
-  now.list_hash = sha256(printed);
-  store(now);
-  write_file(result_path(now).parent_path() / "toy.list.json", printed);
-  EXPECT_EQ(check(), 0) << complaints_;
-  EXPECT_THAT(output_, HasSubstr("(passed; nothing that gates was measured)"));
+  store_as_listed(now, listed);
+  expect_output(check(), 0, HasSubstr("(passed; nothing that gates was measured)"));
 }
 
 TEST_F(Unheld, ABoundOnAVariantThatHasNoSuchMetricIsToldAsHoldingForNothing) {
   accepted(toy::dry());
-  EXPECT_EQ(check(), 0);
-  EXPECT_THAT(output_, Not(HasSubstr("holds for nothing")));
+  expect_output(check(), 0, Not(HasSubstr("holds for nothing")));
   spoil(common_policy_, R"("variant": "optimized", "metric": "launches", "bound": {"max": 64)",
         R"("variant": "case", "metric": "launches", "bound": {"max": 1)");
-  EXPECT_EQ(check(), 0) << output_;
-  EXPECT_THAT(output_, HasSubstr("common.json:10: holds for nothing on cuda-dry-sm_90, where the "
-                                 "variant case of toy/step/** has no launches"));
+  expect_output(check(), 0,
+                HasSubstr("common.json:10: holds for nothing on cuda-dry-sm_90, where the "
+                          "variant case of toy/step/** has no launches"));
 }
 
 TEST_F(Unheld, AnAcceptedValueThatMayBeAbsentPassesInAmberAndNotWell) {
-  accepted(toy::dry());
-  Results now = toy::dry();
-  toy::metric(now, "optimized", "registers_max") = {.kind = "codegen", .reason = no_permission};
-  store(now);
+  measured_anew(toy::dry(), "optimized", "registers_max",
+                Metric{.kind = "codegen", .reason = no_permission});
   const std::string told = "(passed; 1 of 16 values not gated here)";
   const std::string rules = R"("rules": [)", waivers = R"("waivers": [])";
   const std::string absent = R"("absent": [{"metric": "registers_max", "device": "cuda-dry-*",
       "reason": "CUPTI may not", "why": "the driver decides"}], "rules": [)";
   spoil(common_policy_, rules, absent);
-  EXPECT_EQ(check(), 0) << output_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("SKIPPED"), HasSubstr(told)));
+  expect_output(check(), 0, AllOf(HasSubstr("SKIPPED"), HasSubstr(told)));
   spoil(common_policy_, absent, rules);
   spoil(common_policy_, waivers, R"("waivers": [{"match": "toy/step/**", "metric": "registers_max",
       "variant": "optimized", "until": "2999-12-31", "why": "a new driver comes"}])");
-  EXPECT_EQ(check(), 0) << output_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("WAIVED"), HasSubstr(told)));
+  expect_output(check(), 0, AllOf(HasSubstr("WAIVED"), HasSubstr(told)));
 }
 
 TEST_F(Unheld, WhatOtherToolsExcusePassesInAmberAndNotWell) {
-  accepted(toy::dry());
-  Results now = toy::dry();
-  now.env.nvrtc = "13.1";
-  toy::metric(now, "optimized", "registers_max") = toy::codegen(90);
-  store(now);
-  EXPECT_EQ(check(), 0);
-  EXPECT_THAT(output_, HasSubstr("(passed; 1 of 16 values not gated here)"));
+  measured_anew(toy::dry(), [](Results& now) {
+    now.env.nvrtc = "13.1";
+    toy::metric(now, "optimized", "registers_max") = toy::codegen(90);
+  });
+  expect_output(check(), 0, HasSubstr("(passed; 1 of 16 values not gated here)"));
 }
 
 TEST_F(Unheld, ResultsOfAnotherContentAreIncomplete) {
-  accepted(toy::dry());
-  Results now = toy::dry();
-  now.run.content = "sha256:c1";
-  store(now);
-  EXPECT_EQ(check(), 3);
-  EXPECT_THAT(complaints_,
-              AllOf(HasSubstr("sha256:c1"), HasSubstr("sha256:c0"), HasSubstr("--any-content")));
-  EXPECT_EQ(check({"--any-content"}), 0);
-  EXPECT_THAT(output_, HasSubstr("(passed; of another content than the build)"));
+  measured_anew(toy::dry(), [](Results& now) { now.run.content = "sha256:c1"; });
+  expect_complaint(
+      check(), 3,
+      AllOf(HasSubstr("sha256:c1"), HasSubstr("sha256:c0"), HasSubstr("--any-content")));
+  expect_output(check({"--any-content"}), 0,
+                HasSubstr("(passed; of another content than the build)"));
 }
 
 TEST_F(Unheld, DeviceCodeFromElsewhereIsNotWell) {
-  accepted(toy::dry());
-  Results now = toy::dry();
-  now.run.sources = "/a/kernel/being/written";
-  store(now);
-  EXPECT_EQ(check(), 0);
-  EXPECT_THAT(output_, HasSubstr("(passed; of device code that is not the build's)"));
+  measured_anew(toy::dry(), [](Results& now) { now.run.sources = "/a/kernel/being/written"; });
+  expect_output(check(), 0, HasSubstr("(passed; of device code that is not the build's)"));
 }
 
 TEST_F(Unheld, ABuildThatDoesNotTellItsContentJudgesNothing) {
   accepted(toy::dry());
   fs::remove(lists_ / "content.json");
-  EXPECT_EQ(check(), 3);
-  EXPECT_THAT(complaints_, HasSubstr("nothing tells which content"));
+  expect_complaint(check(), 3, HasSubstr("nothing tells which content"));
 }
 
 TEST_F(Unheld, TheLimitOfAResultIsTheListsAndNotItsOwn) {
-  accepted(toy::host());
-  Results now = toy::host();
-  now.cases.front().check.error = 1e8;
-  now.cases.front().check.limit = 1e9;
-  store(now);
-  EXPECT_EQ(check(), 3);
-  EXPECT_THAT(complaints_,
-              AllOf(HasSubstr("was checked with the limit 1e+09"), HasSubstr("says 1e-12")));
+  measured_anew(toy::host(), [](Results& now) {
+    now.cases.front().check.error = 1e8;
+    now.cases.front().check.limit = 1e9;
+  });
+  expect_complaint(check(), 3,
+                   AllOf(HasSubstr("was checked with the limit 1e+09"), HasSubstr("says 1e-12")));
 }
 
 TEST_F(Unheld, ASuiteThatNobodyMeasuredIsNotChecked) {
   accepted(toy::dry());
-  EXPECT_EQ(check(), 0);
-  EXPECT_THAT(output_, HasSubstr("not checked: toy on host: there are no results of it"));
+  expect_output(check(), 0, HasSubstr("not checked: toy on host: there are no results of it"));
 }
 
 TEST_F(Unheld, AFilteredRunIsNotWell) {
-  accepted(toy::dry());
-  Results now = toy::dry();
-  now.cases.pop_back();
-  now.partial = true;
-  store(now);
-  EXPECT_EQ(check(), 0) << output_;
-  EXPECT_THAT(output_, HasSubstr("(passed; not all of the gate tier was measured)"));
+  measured_anew(toy::dry(), [](Results& now) {
+    now.cases.pop_back();
+    now.partial = true;
+  });
+  expect_output(check(), 0, HasSubstr("(passed; not all of the gate tier was measured)"));
 }
 
 TEST_F(Unheld, ASmokeRunSaysWhatItLeavesOut) {
-  accepted(toy::dry());
-  Results now = toy::dry();
-  now.tier = "smoke";
-  store(now);
-  EXPECT_EQ(check(), 0) << output_;
-  EXPECT_THAT(output_, HasSubstr("not checked: toy on cuda-dry:sm_90: the rest of the gate tier"));
+  measured_anew(toy::dry(), [](Results& now) { now.tier = "smoke"; });
+  expect_output(check(), 0,
+                HasSubstr("not checked: toy on cuda-dry:sm_90: the rest of the gate tier"));
 }
 
 }  // namespace

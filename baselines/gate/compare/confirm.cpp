@@ -39,14 +39,8 @@ std::string hindrance(const ConfirmPlan& plan, const Part& part) {
 }
 
 bool times_case(const List& list, const std::string& device, const std::string& case_id) {
-  for (const ListedCase& listed : list.cases) {
-    if (listed.id != case_id) continue;
-    const auto metrics = listed.devices.find(device_kind(device));
-    return metrics != listed.devices.end() &&
-           std::find(metrics->second.begin(), metrics->second.end(), "time_s") !=
-               metrics->second.end();
-  }
-  return false;
+  const ListedCase* listed = list.find(case_id);
+  return listed && listed->has(device_kind(device), "time_s");
 }
 
 // What holds for so many rows that no comparison looked at.
@@ -158,8 +152,7 @@ class Confirming {
     const std::vector<Row*> rows = one.rows;  // a copy: the case may move to open_
     guarded(rows, [&] {
       if (!builds_) {
-        base_list_ =
-            parse_list(Document(text(suite, " --list=json"), list_of(plan_.base / suite, {})));
+        base_list_ = listed_by(plan_.base / suite);
         lock_ = lock_device(device, progress_);
         builds_.emplace(Builds::Build{.binary = plan_.base / suite,
                                       .names = former_names(*base_list_, plan_.aliases)},

@@ -43,6 +43,8 @@ class Confirming : public testing::Test {
   std::optional<std::string> measured_binary_ = {};  // a hash; none is told by default
   double anchor_ = 10;                               // of the speedup, which was accepted as 10
 
+  void SetUp() override { builds(1.1e-3); }
+  // A step of the head takes so long. Where a test says nothing, it is 10 % slower than the base's.
   void builds(double head_seconds, double base_seconds = 1e-3) {
     toy::fake_build(plan_.head, head_seconds);
     toy::fake_build(plan_.base, base_seconds);
@@ -73,7 +75,11 @@ class Confirming : public testing::Test {
     return made;
   }
   void add_rule(const std::string& rule) {
-    policy_.insert(policy_.find(R"("rules": [)") + 10, rule + ',');
+    policy_ = toy::replaced(policy_, R"("rules": [)", R"("rules": [)" + rule + ',');
+  }
+  void waive_times() {
+    policy_ = toy::replaced(policy_, R"("waivers": [)", R"("waivers": [
+      {"match": "fake_suite/**", "metric": "time_s", "until": "2027-03-01", "why": "known"})");
   }
   // A suite that dies as soon as it is asked.
   static void kill(const fs::path& build) {
@@ -102,15 +108,23 @@ class Confirming : public testing::Test {
     row.evidence["control"] = "screening's control";
     return row;
   }
+  static Row suspect_time_beside() {
+    Row row = suspect("time_s");
+    row.standard = held_against::beside;
+    return row;
+  }
   static Row undecided() {
     Row row = suspect();
     row.verdict = verdict::noisy;
     row.blocking = false;
     return row;
   }
-  Row after(Row row, const Part& part) {
+  void compare(const std::vector<Row*>& rows, const Part& part) {
     const Policy policy = toy::policy(policy_);
-    confirm(plan_, part, policy, {&row}, notes_, allowance_);
+    confirm(plan_, part, policy, rows, notes_, allowance_);
+  }
+  Row after(Row row, const Part& part) {
+    compare({&row}, part);
     return row;
   }
   Row after(Row row) { return after(std::move(row), part()); }
@@ -125,7 +139,6 @@ class Confirming : public testing::Test {
 };
 
 TEST_F(Confirming, ASlowerBuildIsConfirmedAndBlocks) {
-  builds(1.1e-3);
   const Row row = after(undecided());
   EXPECT_EQ(row.verdict, verdict::regression);
   EXPECT_TRUE(row.blocking);
@@ -137,7 +150,6 @@ TEST_F(Confirming, ASlowerBuildIsConfirmedAndBlocks) {
 }
 
 TEST_F(Confirming, ScreeningIsKeptBesideIt) {
-  builds(1.1e-3);
   EXPECT_EQ(after(suspect()).evidence.at("screening"),
             "REGRESSION (blocking); screening's control");
 }
@@ -165,7 +177,7 @@ TEST_F(Confirming, WhatCameBeforeTheBaseStaysDrift) {
 TEST_F(Confirming, DriftBlocksWhereThePolicySaysSo) {
   builds(1.0001e-3);
   accepted_from_ = "sha256:0123456789";
-  policy_.replace(policy_.find(R"("ratio": {)"), 10, R"("ratio": {"drift": "block",)");
+  policy_ = toy::policy_with(R"("ratio": {)", R"("ratio": {"drift": "block",)");
   EXPECT_TRUE(after(suspect()).blocking);
 }
 
@@ -206,7 +218,6 @@ TEST_F(Confirming, ABuildOfOtherFlagsThanTheMeasuredOneRefutesNothing) {
 }
 
 TEST_F(Confirming, TheVeryBinaryThatWasMeasuredIsCompared) {
-  builds(1.1e-3);
   measured_binary_ = sha256(read_file(plan_.head / "fake_suite"));
   EXPECT_THAT(after(suspect()).sentence, HasSubstr("it fell; confirmed: A/B of 14 units"));
 }
@@ -255,7 +266,6 @@ TEST_F(Confirming, ABuildWhoseEverySecondSampleIsSlowerIsNotCleared) {
 }
 
 TEST_F(Confirming, ASpentBudgetLeavesItUndecided) {
-  builds(1.1e-3);
   plan_.budget_seconds = 1e-6;
   const Row row = after(suspect());
   EXPECT_EQ(row.verdict, verdict::noisy);
@@ -265,7 +275,6 @@ TEST_F(Confirming, ASpentBudgetLeavesItUndecided) {
 }
 
 TEST_F(Confirming, ACaseThatItsBudgetLeavesUndecidedHasWhatOthersLeft) {
-  builds(1.1e-3);
   plan_.budget_seconds = 1e-6;
   allowance_.seconds = 60;
   EXPECT_EQ(after(suspect()).verdict, verdict::regression);
@@ -274,14 +283,12 @@ TEST_F(Confirming, ACaseThatItsBudgetLeavesUndecidedHasWhatOthersLeft) {
 }
 
 TEST_F(Confirming, WhatADecidedCaseDoesNotNeedIsLeft) {
-  builds(1.1e-3);
   after(suspect());
   EXPECT_LT(allowance_.seconds, stretched_budget(plan_.budget_seconds, INFINITY));  // when busy
   EXPECT_GT(allowance_.seconds, plan_.budget_seconds / 2);
 }
 
 TEST_F(Confirming, WhatACaseTookBeyondItsBudgetIsMissingToTheOthers) {
-  builds(1.1e-3);
   plan_.budget_seconds = 1e-6;
   allowance_.seconds = -1;  // so that it does not go on
   after(suspect());
@@ -290,7 +297,6 @@ TEST_F(Confirming, WhatACaseTookBeyondItsBudgetIsMissingToTheOthers) {
 
 // Its 14 units would take 0.7 s.
 TEST_F(Confirming, WhatAnOpenCaseUsesUpIsGivenToNoOther) {
-  builds(1.1e-3);
   plan_.budget_seconds = 1e-6;
   plan_.unit_seconds = 0.05;
   allowance_.seconds = 0.3;
@@ -299,19 +305,16 @@ TEST_F(Confirming, WhatAnOpenCaseUsesUpIsGivenToNoOther) {
 }
 
 TEST_F(Confirming, EachOpenCaseHasSomeOfWhatIsLeft) {
-  builds(1.1e-3);
   plan_.budget_seconds = 1e-6;
   allowance_.seconds = 60;
   Row first = suspect(), second = suspect("speedup", "fake_suite/scale/n:8/f64");
-  const Policy policy = toy::policy(policy_);
-  confirm(plan_, part(), policy, {&first, &second}, notes_, allowance_);
+  compare({&first, &second}, part());
   for (const Row* row : {&first, &second})
     EXPECT_THAT(row->sentence, HasSubstr("confirmed: A/B of 14 units"));
 }
 
 // Screening estimated 5 %.
 TEST_F(Confirming, ARowResolvesWhatItsComparisonCouldHaveShown) {
-  builds(1.1e-3);
   Row hopeful = suspect();
   hopeful.standard = held_against::accepted;
   hopeful.resolution = 0.05;
@@ -327,7 +330,6 @@ TEST_F(Confirming, ARowResolvesWhatItsComparisonCouldHaveShown) {
 }
 
 TEST_F(Confirming, ABoundIsReplacedByWhatWasShownWhereThatIsFiner) {
-  builds(1.1e-3);
   Row bound = suspect();
   bound.standard = held_against::accepted;
   bound.resolved_by = held_against::bound;
@@ -342,7 +344,6 @@ TEST_F(Confirming, ABoundIsReplacedByWhatWasShownWhereThatIsFiner) {
 }
 
 TEST_F(Confirming, AWarningIsNeverToldAsARegression) {
-  builds(1.1e-3);
   fs::remove(plan_.base / "fake_suite");
   const Row left = after(suspect("time_s"));
   EXPECT_FALSE(left.blocking);
@@ -352,12 +353,10 @@ TEST_F(Confirming, AWarningIsNeverToldAsARegression) {
 }
 
 TEST_F(Confirming, WhatIsBeyondTheMostComparisonsIsToldAndKeepsScreeningsWord) {
-  builds(1.1e-3);
   allowance_.comparisons = 1;
   Row first = suspect(), second = suspect("speedup", "fake_suite/scale/n:8/f64");
-  const Policy policy = toy::policy(policy_);
-  EXPECT_EQ(count_comparisons(part(), policy, {&first, &second}), 2u);
-  confirm(plan_, part(), policy, {&first, &second}, notes_, allowance_);
+  EXPECT_EQ(count_comparisons(part(), toy::policy(policy_), {&first, &second}), 2u);
+  compare({&first, &second}, part());
   EXPECT_EQ(allowance_.comparisons, 0u);
   EXPECT_THAT(first.evidence, Contains(Key("A/B")));
   EXPECT_THAT(second.evidence, Not(Contains(Key("A/B"))));
@@ -367,12 +366,10 @@ TEST_F(Confirming, WhatIsBeyondTheMostComparisonsIsToldAndKeepsScreeningsWord) {
 }
 
 TEST_F(Confirming, ATimeThatOnlyWarnsBlocksOnceItIsConfirmed) {
-  builds(1.1e-3);
   EXPECT_TRUE(after(suspect("time_s")).blocking);
 }
 
 TEST_F(Confirming, ARuleThatSaysWarnKeepsItsWord) {
-  builds(1.1e-3);
   add_rule(R"({"match": "fake_suite/**", "metric": "time_s", "gate": "warn"})");
   const Row row = after(suspect("time_s"));
   EXPECT_EQ(row.verdict, verdict::regression);
@@ -380,14 +377,12 @@ TEST_F(Confirming, ARuleThatSaysWarnKeepsItsWord) {
 }
 
 TEST_F(Confirming, ARuleThatAllowsMoreAllowsItHereToo) {
-  builds(1.1e-3);
   anchor_ = 9.2;
   add_rule(R"({"match": "fake_suite/**", "metric": "speedup", "tolerance": 0.2})");
   EXPECT_EQ(after(suspect()).verdict, verdict::pass);
 }
 
 TEST_F(Confirming, ABaseWithoutTheSuiteLeavesScreeningsWord) {
-  builds(1.1e-3);
   fs::remove(plan_.base / "fake_suite");
   expect_regression(
       AllOf(HasSubstr("screening's REGRESSION stands"), HasSubstr("has no suite fake_suite")));
@@ -395,11 +390,8 @@ TEST_F(Confirming, ABaseWithoutTheSuiteLeavesScreeningsWord) {
 
 // A time that was lost beside the base of the same hour.
 TEST_F(Confirming, WhatNothingComparedIsUndecidedBesideABase) {
-  builds(1.1e-3);
   fs::remove(plan_.base / "fake_suite");
-  Row beside = suspect("time_s");
-  beside.standard = held_against::beside;
-  const Row row = after(beside);
+  const Row beside = suspect_time_beside(), row = after(beside);
   EXPECT_EQ(row.verdict, verdict::noisy);
   EXPECT_TRUE(row.blocking);
   EXPECT_THAT(row.sentence, HasSubstr("it fell; undecided, because nothing compared it"));
@@ -411,41 +403,32 @@ TEST_F(Confirming, WhatNothingComparedIsUndecidedBesideABase) {
 }
 
 TEST_F(Confirming, WhatNothingComparedStaysAWarningWhereThePolicyOrTheControlSaysSo) {
-  builds(1.1e-3);
   fs::remove(plan_.base / "fake_suite");
-  Row beside = suspect("time_s"), reference = suspect("time_s");
-  for (Row* row : {&beside, &reference}) row->standard = held_against::beside;
+  Row reference = suspect_time_beside();
   reference.variant = "reference";
   EXPECT_EQ(after(reference).verdict, verdict::regression);
   add_rule(R"({"match": "fake_suite/**", "metric": "time_s", "gate": "warn"})");
-  EXPECT_EQ(after(beside).verdict, verdict::regression);
+  EXPECT_EQ(after(suspect_time_beside()).verdict, verdict::regression);
 }
 
 TEST_F(Confirming, AWaiverHoldsForWhatNothingComparedBesideABase) {
-  builds(1.1e-3);
   fs::remove(plan_.base / "fake_suite");
-  policy_.replace(policy_.find(R"("waivers": [)"), 12, R"("waivers": [
-    {"match": "fake_suite/**", "metric": "time_s", "until": "2027-03-01", "why": "known"})");
-  Row beside = suspect("time_s");
-  beside.standard = held_against::beside;
-  EXPECT_EQ(after(beside).verdict, verdict::waived);
+  waive_times();
+  EXPECT_EQ(after(suspect_time_beside()).verdict, verdict::waived);
 }
 
 TEST_F(Confirming, ABaseWithoutTheCaseLeavesScreeningsWord) {
-  builds(1.1e-3);
   const Row row = after(suspect("speedup", "fake_suite/new/n:8/f64"));
   EXPECT_EQ(row.verdict, verdict::regression);
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("does not time this case on host")));
 }
 
 TEST_F(Confirming, ABaseThatDiesLeavesScreeningsWord) {
-  builds(1.1e-3);
   kill(plan_.base);
   expect_regression(HasSubstr("falling"));
 }
 
 TEST_F(Confirming, AHeadThatDiesLeavesWhatWasUndecidedMissing) {
-  builds(1.1e-3);
   kill(plan_.head);
   const Row row = after(undecided());
   EXPECT_EQ(row.verdict, verdict::missing);
@@ -455,7 +438,6 @@ TEST_F(Confirming, AHeadThatDiesLeavesWhatWasUndecidedMissing) {
 }
 
 TEST_F(Confirming, ABaseThatDiesWhereItIsToAnswerLeavesWhatWasUndecidedSo) {
-  builds(1.1e-3);
   kill_answers_of_base();
   const Row row = after(undecided());
   EXPECT_EQ(row.verdict, verdict::noisy);
@@ -464,7 +446,6 @@ TEST_F(Confirming, ABaseThatDiesWhereItIsToAnswerLeavesWhatWasUndecidedSo) {
 }
 
 TEST_F(Confirming, AHeadThatDiesLeavesAWarningMissing) {
-  builds(1.1e-3);
   kill(plan_.head);
   const Row row = after(suspect("time_s"));
   EXPECT_EQ(row.verdict, verdict::missing);
@@ -472,13 +453,11 @@ TEST_F(Confirming, AHeadThatDiesLeavesAWarningMissing) {
 }
 
 TEST_F(Confirming, AHeadThatDiesLeavesARegressionOne) {
-  builds(1.1e-3);
   kill(plan_.head);
   expect_regression(HasSubstr("the head's fake_suite"));
 }
 
 TEST_F(Confirming, ResultsOfAnotherBuildAreNotCompared) {
-  builds(1.1e-3);
   Part other = part();
   other.results.run.content = "sha256:c0";
   EXPECT_EQ(after(suspect(), other).verdict, verdict::regression);
@@ -486,7 +465,6 @@ TEST_F(Confirming, ResultsOfAnotherBuildAreNotCompared) {
 }
 
 TEST_F(Confirming, ResultsOfDeviceCodeThatIsNotTheBuildsAreNotCompared) {
-  builds(1.1e-3);
   Part other = part();
   other.results.run.sources = "/elsewhere";
   EXPECT_EQ(after(suspect(), other).verdict, verdict::regression);
@@ -494,14 +472,12 @@ TEST_F(Confirming, ResultsOfDeviceCodeThatIsNotTheBuildsAreNotCompared) {
 }
 
 TEST_F(Confirming, DeviceCodeThatBothBuildsWouldShareIsNotCompared) {
-  builds(1.1e-3);
   ASSERT_EQ(::setenv("HOLDFAST_SOURCES", "/elsewhere", 1), 0);
   expect_regression(HasSubstr("gives both builds the same device code"));
   ::unsetenv("HOLDFAST_SOURCES");
 }
 
 TEST_F(Confirming, TheReferenceIsNoSubject) {
-  builds(1.1e-3);
   Row row = suspect("time_s");
   row.variant = "reference";
   EXPECT_EQ(after(row).verdict, verdict::regression);
@@ -521,28 +497,22 @@ TEST_F(Confirming, ARenamedCaseIsAskedOfTheBaseByTheNameThatItHasThere) {
 }
 
 TEST_F(Confirming, RowsOfOneCaseShareOneComparison) {
-  builds(1.1e-3);
   Row ratio = suspect(), time = suspect("time_s");
-  const Policy policy = toy::policy(policy_);
-  confirm(plan_, part(), policy, {&ratio, &time}, notes_, allowance_);
+  compare({&ratio, &time}, part());
   EXPECT_EQ(ratio.evidence.at("A/B"), time.evidence.at("A/B"));
 }
 
 TEST_F(Confirming, WhatARuleAllowsOneMetricExcusesNoOther) {
-  builds(1.1e-3);
   add_rule(R"({"match": "fake_suite/**", "metric": "time_s", "tolerance": 0.2})");
   Row ratio = suspect(), time = suspect("time_s");
-  const Policy policy = toy::policy(policy_);
-  confirm(plan_, part(), policy, {&ratio, &time}, notes_, allowance_);
+  compare({&ratio, &time}, part());
   EXPECT_EQ(ratio.verdict, verdict::regression);
   EXPECT_EQ(time.verdict, verdict::drift) << "from its anchor, which is no loss since the base";
   EXPECT_FALSE(time.blocking);
 }
 
 TEST_F(Confirming, AWaiverHoldsForWhatIsConfirmed) {
-  builds(1.1e-3);
-  policy_.replace(policy_.find(R"("waivers": [)"), 12, R"("waivers": [
-    {"match": "fake_suite/**", "metric": "time_s", "until": "2027-03-01", "why": "known"})");
+  waive_times();
   const Row row = after(suspect("time_s"));
   EXPECT_EQ(row.verdict, verdict::waived);
   EXPECT_FALSE(row.blocking);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/compare/holder.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <sstream>
 #include <vector>
 
+#include "gate/base/numbers.hpp"
 #include "gate/documents/case_name.hpp"
 
 namespace holdfast::gate {
@@ -25,23 +25,14 @@ Task task_of(const Builds::Build& build, const Held& held, const std::string& pa
   return task;
 }
 
-// The value of a word that is a number as a whole.
-std::optional<double> number(const std::string& word) {
-  double value = 0;
-  const char* end = word.data() + word.size();
-  const auto [stop, problem] = std::from_chars(word.data(), end, value);
-  if (problem != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
 // "REAL CPU [WAITED [DISTURBED]]"; empty for any other line. A waiting time that decreased, because
 // a thread ended, is ignored.
 std::optional<Sample> sample_of(const std::string& line) {
   std::istringstream stream(line);
   std::vector<double> told;
   for (std::string word; stream >> word;) {
-    const auto value = number(word);
-    if (!value) return std::nullopt;
+    const auto value = number_of<double>(word);
+    if (!value || !std::isfinite(*value)) return std::nullopt;
     told.push_back(*value);
   }
   if (told.size() < 2 || told.size() > 4 || !(told[0] > 0) || !(told[1] > 0)) return std::nullopt;

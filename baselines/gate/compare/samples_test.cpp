@@ -16,6 +16,10 @@ Sample took(double real, double cpu, std::optional<double> waited = 0.) {
   return sample;
 }
 
+Samples of_rounds(std::size_t count, const Sample& base, const Sample& head) {
+  return {.base = std::vector(count, base), .head = std::vector(count, head)};
+}
+
 // The first quartiles are 1 and 2 seconds on the wall, and 3 and 1 of CPU time.
 TEST(Samples, AreComparedByTheFirstQuartilesOfEachClock) {
   Samples samples;
@@ -31,9 +35,7 @@ TEST(Samples, AreComparedByTheFirstQuartilesOfEachClock) {
 
 // A twentieth is left out at either end: of twenty samples one.
 TEST(Samples, AreComparedByTheirTrimmedMeansAsWell) {
-  Samples samples;
-  samples.base.assign(20, took(1, 2));
-  samples.head.assign(20, took(1, 2));
+  Samples samples = of_rounds(20, took(1, 2), took(1, 2));
   for (std::size_t slow = 1; slow < 20; slow += 2) samples.head[slow] = took(1.2, 2);
   samples.base[0] = took(99, 99);
   samples.base[2] = took(0.01, 0.01);
@@ -43,9 +45,7 @@ TEST(Samples, AreComparedByTheirTrimmedMeansAsWell) {
 }
 
 TEST(Samples, ShowInTheMeanThatEveryFifthIsSlower) {
-  Samples samples;
-  samples.base.assign(20, took(1, 1));
-  samples.head.assign(20, took(1, 1));
+  Samples samples = of_rounds(20, took(1, 1), took(1, 1));
   for (const std::size_t slow : {4, 9, 14, 19}) samples.head[slow] = took(1.2, 1.2);
   EXPECT_NEAR(samples.log_ratio_of_means().real, std::log(1 + 0.2 * 3 / 18), 1e-12);
   EXPECT_NEAR(samples.log_ratio_of_means().cpu, std::log(1 + 0.2 * 3 / 18), 1e-12);
@@ -53,9 +53,7 @@ TEST(Samples, ShowInTheMeanThatEveryFifthIsSlower) {
 }
 
 TEST(Samples, OfARoundAreLeftOutWhereEitherSideWasDisturbed) {
-  Samples samples;
-  samples.base.assign(8, took(1, 1));
-  samples.head.assign(8, took(2, 2));
+  Samples samples = of_rounds(8, took(1, 1), took(2, 2));
   samples.base[0].disturbed = samples.head[1].disturbed = true;
   samples.base[0].real = samples.head[1].real = 99;
   EXPECT_EQ(samples.leave_out_disturbed(true), 0.25);
@@ -66,9 +64,7 @@ TEST(Samples, OfARoundAreLeftOutWhereEitherSideWasDisturbed) {
 }
 
 TEST(Samples, OneOfManyThreadsMayBeTheClocksChanceAndTwoAreNot) {
-  Samples samples;
-  samples.base.assign(5, took(1, 1));
-  samples.head.assign(5, took(1, 1));
+  Samples samples = of_rounds(5, took(1, 1), took(1, 1));
   samples.base[2].cpu = 4;
   EXPECT_EQ(samples.threads(), 1);
   samples.head[4].cpu = 2;
@@ -77,9 +73,7 @@ TEST(Samples, OneOfManyThreadsMayBeTheClocksChanceAndTwoAreNot) {
 
 // Two threads in the base: one computes and one waits for a CPU. The head has one.
 TEST(Samples, OfABuildThatSharesItsWorkAmongFewerThreadsSaySo) {
-  Samples samples;
-  samples.base.assign(5, took(1, 1, 1));
-  samples.head.assign(5, took(2, 2, 0));
+  Samples samples = of_rounds(5, took(1, 1, 1), took(2, 2, 0));
   EXPECT_NEAR(samples.at_once().value(), std::log(0.5), 1e-12);
   EXPECT_NEAR(samples.waited_share().value(), 5. / 15, 1e-12);
   samples.head[0].waited.reset();

@@ -8,15 +8,6 @@
 #include "gate/documents/names.hpp"
 
 namespace holdfast::gate {
-namespace {
-
-bool has_case(const List& list, const std::string& id) {
-  return std::any_of(list.cases.begin(), list.cases.end(),
-                     [&](const ListedCase& listed) { return listed.id == id; });
-}
-
-}  // namespace
-
 Aliases Aliases::read(const std::filesystem::path& baselines) {
   const std::filesystem::path file = baselines / "aliases.json";
   if (!std::filesystem::exists(file)) return {};
@@ -113,18 +104,17 @@ void Aliases::check_against(const std::vector<List>& lists, bool complete) const
   for (const auto& alias : renamed_) {
     const std::string& from = alias.first;
     const Target& target = alias.second;
-    const auto list = std::find_if(lists.begin(), lists.end(),
-                                   [&](const List& one) { return one.suite == suite_of(from); });
+    const List* list = find_list(lists, suite_of(from));
     const auto refuse = [&](const std::string& because) {
       throw Error(Fault::bad_input, text(file_, ":", target.line, ": ", because));
     };
-    if (list == lists.end()) {
+    if (!list) {
       if (complete) refuse(text("this alias matches nothing: there is no suite ", suite_of(from)));
       continue;
     }
-    if (has_case(*list, from))
+    if (list->find(from))
       refuse(text("'", from, "' is still a case of its suite, so it cannot be an old name"));
-    if (!renamed_.contains(target.to) && !has_case(*list, target.to))
+    if (!renamed_.contains(target.to) && !list->find(target.to))
       refuse(text("this alias matches nothing: no case is called '", target.to, "'"));
   }
 }

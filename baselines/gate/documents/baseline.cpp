@@ -163,12 +163,7 @@ Entries parse_limits(const Reader& reader, const Acceptances* acceptances) {
   for (const auto& [id, held] : reader.object().rest()) {
     require_case(held, id);
     Object object = held.object();
-    const Reader value = object.take("value");
-    if (value.number() < 0)
-      throw value.wrong(
-          text("a limit of ", value.number(), " is negative, so nothing can meet it"));
-    refuse_absurd(value, value.number(), false);
-    Entry& limit = limits[id] = {.value = value.number()};
+    Entry& limit = limits[id] = {.value = parse_limit(object.take("value"))};
     limit.accepted = parse_origin(object, acceptances);
     object.close();
   }
@@ -199,11 +194,8 @@ std::string lines(const Members& members, Text value) {
 
 std::set<std::string> metrics_of(const Baseline& baseline) {
   std::set<std::string> names;
-  const auto add = [&](const Entries& entries) {
-    for (const auto& [key, entry] : entries) names.insert(metric_of(key));
-  };
-  add(baseline.entries);
-  for (const auto& [processor, entries] : baseline.processors) add(entries);
+  for (const auto& [processor, entries] : by_processor(baseline))
+    for (const auto& [key, entry] : *entries) names.insert(metric_of(key));
   names.erase(kernels_metric);
   return names;
 }
@@ -216,6 +208,14 @@ void refuse_absurd(const Reader& where, double number, bool counted) {
   if (std::abs(number) < (counted ? largest_count : largest)) return;
   throw where.wrong(text("the number ", number, " is larger than anything that is ",
                          counted ? "counted" : "measured"));
+}
+
+double parse_limit(const Reader& reader) {
+  const double limit = reader.number();
+  if (limit < 0)
+    throw reader.wrong(text("a limit of ", limit, " is negative, so nothing can meet it"));
+  refuse_absurd(reader, limit, false);
+  return limit;
 }
 
 Value parse_value(const Reader& reader) {
@@ -239,9 +239,16 @@ bool is_timed(const Entry& entry) {
   return !entry.medians.empty();
 }
 
+std::vector<std::pair<std::string, const Entries*>> by_processor(const Baseline& baseline) {
+  std::vector<std::pair<std::string, const Entries*>> all = {{"", &baseline.entries}};
+  for (const auto& [processor, entries] : baseline.processors)
+    all.emplace_back(processor, &entries);
+  return all;
+}
+
 std::size_t count_entries(const Baseline& baseline) {
-  std::size_t count = baseline.entries.size();
-  for (const auto& [processor, entries] : baseline.processors) count += entries.size();
+  std::size_t count = 0;
+  for (const auto& [processor, entries] : by_processor(baseline)) count += entries->size();
   return count;
 }
 
@@ -252,12 +259,10 @@ bool has_times(const Baseline& view) {
 
 std::set<std::string> reasons(const Baseline& baseline) {
   std::set<std::string> reasons;
-  const auto learn = [&](const Entries& entries) {
-    for (const auto& [key, entry] : entries) reasons.insert(as_seen(entry.accepted.why));
-  };
-  learn(baseline.entries);
-  for (const auto& [processor, entries] : baseline.processors) learn(entries);
-  learn(baseline.limits);
+  auto all = by_processor(baseline);
+  all.emplace_back("", &baseline.limits);
+  for (const auto& [processor, entries] : all)
+    for (const auto& [key, entry] : *entries) reasons.insert(as_seen(entry.accepted.why));
   return reasons;
 }
 

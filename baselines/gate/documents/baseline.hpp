@@ -25,6 +25,9 @@ nlohmann::json value_json(const Value& value);
 // more. Compared with such a value, everything would be an improvement.
 void refuse_absurd(const Reader& where, double number, bool counted);
 
+// A limit of an error, or of a bound. One that nothing could be beyond is no limit.
+double parse_limit(const Reader& reader);
+
 struct Acceptance {
   std::string utc;
   std::string content;
@@ -83,6 +86,8 @@ struct Baseline {
   std::optional<MetricNames> bounded = {};
 };
 
+// All accepted entries: those of any processor, under "", and those of each.
+std::vector<std::pair<std::string, const Entries*>> by_processor(const Baseline& baseline);
 std::size_t count_entries(const Baseline& baseline);
 // The reasons for which its values were accepted, as as_seen() gives them.
 std::set<std::string> reasons(const Baseline& baseline);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/documents/beside.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include "gate/base/error.hpp"
@@ -27,11 +26,6 @@ struct OtherSide {
              " --device=", head.env.device_name, measuring, " --out=", shell_word(root.string())));
   }
 };
-
-bool has_case(const Results& results, const std::string& id) {
-  return std::any_of(results.cases.begin(), results.cases.end(),
-                     [&](const CaseResult& result) { return result.id == id; });
-}
 
 // The compiler's name, and whether the flags differ: only their hash is stored.
 std::string compiled_otherwise(const Environment& base, const Environment& head) {
@@ -113,7 +107,7 @@ std::optional<Beside> read_beside(const fs::path& root, const Results& head, con
   for (const CaseResult& result : base.cases) {
     if (result.status != "ok" || is_wrong(result, base.env.device_name)) continue;
     const std::string now = aliases.current(result.id);
-    if (now != result.id && has_case(base, now)) continue;
+    if (now != result.id && base.find(now)) continue;
     for (const NamedMetric& metric : named_metrics(result))
       if (metric.measured && (metric.kind == "time" || metric.kind == "ratio"))
         beside.values[entry_key(now, metric.variant, metric.name)] = *metric.measured;

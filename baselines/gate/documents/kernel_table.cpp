@@ -2,11 +2,7 @@
 #include "gate/documents/kernel_table.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <cstdlib>
-#include <optional>
 #include <sstream>
-#include <utility>
 
 #include "gate/base/numbers.hpp"
 #include "gate/base/shown_text.hpp"
@@ -19,21 +15,15 @@ std::string or_dash(const std::optional<std::int64_t>& value) {
 }
 
 // "local_bytes=256,f64=12"
-std::string evidence_of(const KernelRow& row) {
+std::string joined(const KernelEvidence& evidence) {
   std::string out;
-  for (const auto& [name, value] : kernel_evidence(row)) add_to(out, text(name, "=", value), ",");
+  for (const auto& [name, value] : evidence) add_to(out, text(name, "=", value), ",");
   return out;
-}
-
-std::optional<double> number_of(const std::string& cell) {
-  char* end = nullptr;
-  const double value = std::strtod(cell.c_str(), &end);
-  return end == cell.c_str() || *end != '\0' ? std::nullopt : std::optional(value);
 }
 
 // Two cells of the kernel table, which holds numbers without their unit.
 std::string from_to(const std::string& before, const std::string& now, const std::string& unit) {
-  const auto old_number = number_of(before), new_number = number_of(now);
+  const auto old_number = number_of<double>(before), new_number = number_of<double>(now);
   if (unit.empty() || !old_number || !new_number) return text(before, " -> ", now);
   const auto [first, second] = told_apart(*old_number, *new_number, unit);
   return text(first, " -> ", second);
@@ -42,13 +32,13 @@ std::string from_to(const std::string& before, const std::string& now, const std
 // "registers 64 -> 96, f64 0 -> 12": all that differs but the cubin; nothing where one side does
 // not know.
 std::string what_changed(const KernelFacts& before, const KernelFacts& now) {
-  constexpr std::array<std::pair<const char*, const char*>, 3> names = {
-      {{"registers", ""}, {"spills", "B"}, {"shared", "B"}}};
   std::string out;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (before.resources[i] != now.resources[i])
-      add_to(out, text(names[i].first, " ",
-                       from_to(before.resources[i], now.resources[i], names[i].second)));
+  const auto compare = [&](const char* name, const char* unit, const auto& old, const auto& young) {
+    if (old != young) add_to(out, text(name, " ", from_to(or_dash(old), or_dash(young), unit)));
+  };
+  compare("registers", "", before.registers, now.registers);
+  compare("spills", "B", before.spill_bytes, now.spill_bytes);
+  compare("shared", "B", before.shared_bytes, now.shared_bytes);
   for (const std::string& change : evidence_changes(before.evidence, now.evidence))
     add_to(out, change);
   return out;
@@ -56,21 +46,26 @@ std::string what_changed(const KernelFacts& before, const KernelFacts& now) {
 
 }  // namespace
 
-KernelEvidence kernel_evidence(const KernelRow& row) {
-  KernelEvidence evidence;
+KernelFacts facts_of(const KernelRow& row) {
+  const std::string hash = row.cubin.value_or("-");
+  KernelFacts facts{.registers = row.registers,
+                    .spill_bytes = row.spill_bytes,
+                    .shared_bytes = row.shared_bytes,
+                    .launches = row.launches,
+                    .cubin = hash.substr(hash.find(':') + 1).substr(0, 8)};
   for (const auto& [name, value] : row.evidence)
-    if (value != 0) evidence[name] = text(value);
-  return evidence;
+    if (value != 0) facts.evidence[name] = text(value);
+  return facts;
 }
 
 std::string kernel_table(const std::vector<KernelRow>& kernels) {
   std::string out;
   for (const KernelRow& row : kernels) {
-    const std::string hash = row.cubin.value_or("-");
+    const KernelFacts facts = facts_of(row);
     add_to(out,
-           text(row.name, " ", or_dash(row.registers), "/", or_dash(row.spill_bytes), "/",
-                or_dash(row.shared_bytes), row.evidence.empty() ? "" : "/" + evidence_of(row), " ",
-                hash.substr(hash.find(':') + 1).substr(0, 8)),
+           text(row.name, " ", or_dash(facts.registers), "/", or_dash(facts.spill_bytes), "/",
+                or_dash(facts.shared_bytes),
+                row.evidence.empty() ? "" : "/" + joined(facts.evidence), " ", facts.cubin),
            "; ");
   }
   return out;
@@ -89,9 +84,13 @@ std::map<std::string, KernelFacts> parse_kernel_table(const std::string& table) 
     if (before == std::string::npos) continue;
     KernelFacts& facts = kernels[row.substr(0, before)];
     facts.cubin = row.substr(last + 1);
-    std::istringstream resources(row.substr(before + 1, last - before - 1));
-    for (std::string& resource : facts.resources) std::getline(resources, resource, '/');
-    for (std::string pair; std::getline(resources, pair, ',');)
+    std::istringstream cells(row.substr(before + 1, last - before - 1));
+    for (auto* resource : {&facts.registers, &facts.spill_bytes, &facts.shared_bytes}) {
+      std::string cell;
+      std::getline(cells, cell, '/');
+      *resource = number_of<std::int64_t>(cell);
+    }
+    for (std::string pair; std::getline(cells, pair, ',');)
       if (const auto equals = pair.find('='); equals != pair.npos)
         facts.evidence[pair.substr(0, equals)] = pair.substr(equals + 1);
   }

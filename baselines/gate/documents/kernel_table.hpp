@@ -3,8 +3,9 @@
 // two of them.
 #pragma once
 
-#include <array>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,17 +16,17 @@ namespace holdfast::gate {
 // How a launched kernel is launched, and its instructions by class, where known; zeros are left
 // out.
 using KernelEvidence = std::map<std::string, std::string>;
-KernelEvidence kernel_evidence(const KernelRow& row);
 // "f64 0 -> 12" for each that differs; nothing where one side does not know.
 std::vector<std::string> evidence_changes(const KernelEvidence& before, const KernelEvidence& now);
 
-// A row of the kernel table; "-" is what the device could not tell.
+// A row of the kernel table, which prints "-" for what the device could not tell.
 struct KernelFacts {
-  std::array<std::string, 3> resources = {};  // registers, spilled and shared bytes
+  std::optional<std::int64_t> registers = {}, spill_bytes = {}, shared_bytes = {};
+  std::optional<std::int64_t> launches = {};  // per step; no table has them
   KernelEvidence evidence = {};
   std::string cubin = {};  // the first digits of its hash
-  bool operator==(const KernelFacts&) const = default;
 };
+KernelFacts facts_of(const KernelRow& row);
 // "stage 40/0/26624/blocks=42,f64=12 1a2b3c4d; ...": name, registers, spill bytes, shared bytes,
 // evidence of a launched kernel, start of the cubin's hash.
 std::string kernel_table(const std::vector<KernelRow>& kernels);

@@ -42,15 +42,22 @@ nlohmann::json to_json(const ExpectedFinding& expected) {
   return {{"finding", expected.finding}, {"why", expected.why}, {"devices", expected.devices}};
 }
 
-double parse_limit(const Reader& reader) {
-  const double limit = reader.number();
-  if (limit < 0)
-    throw reader.wrong(text("a limit of ", limit, " is negative, so nothing can meet it"));
-  refuse_absurd(reader, limit, false);
-  return limit;
+}  // namespace
+
+bool ListedCase::has(const std::string& kind, const std::string& metric) const {
+  const auto here = devices.find(kind);
+  return here != devices.end() && std::ranges::count(here->second, metric) > 0;
 }
 
-}  // namespace
+const ListedCase* List::find(std::string_view id) const {
+  const auto at = std::ranges::find(cases, id, &ListedCase::id);
+  return at == cases.end() ? nullptr : &*at;
+}
+
+const List* find_list(const std::vector<List>& lists, std::string_view suite) {
+  const auto at = std::ranges::find(lists, suite, &List::suite);
+  return at == lists.end() ? nullptr : &*at;
+}
 
 List parse_list(const Document& document) {
   Object object = open_schema(document, "holdfast-list/2");

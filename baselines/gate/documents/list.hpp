@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gate/base/json.hpp"
@@ -29,13 +30,19 @@ struct ListedCase {
   // there.
   std::optional<std::string> uncounted = {};
   std::vector<ExpectedFinding> expected = {};
+
+  bool has(const std::string& kind, const std::string& metric) const;
 };
 
 struct List {
   std::string suite;
   std::vector<ListedCase> cases = {};
   Meanings metrics = {};  // those of all cases, and others
+
+  const ListedCase* find(std::string_view id) const;
 };
+
+const List* find_list(const std::vector<List>& lists, std::string_view suite);
 
 List parse_list(const Document& document);
 List read_list(const std::filesystem::path& path);

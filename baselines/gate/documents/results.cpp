@@ -360,6 +360,11 @@ bool stood_apart(const Results& results) {
   return !handovers.empty() && median(handovers) > in_one_cache;
 }
 
+const CaseResult* Results::find(std::string_view id) const {
+  const auto at = std::ranges::find(cases, id, &CaseResult::id);
+  return at == cases.end() ? nullptr : &*at;
+}
+
 std::string timed_on(const Results& results) {
   return timed_on(results.env, stood_apart(results));
 }

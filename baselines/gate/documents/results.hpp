@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gate/base/json.hpp"
@@ -149,6 +150,8 @@ struct Results {
   Quality quality = {};
   std::map<std::string, std::optional<double>> ceilings = {};
   std::vector<CaseResult> cases = {};
+
+  const CaseResult* find(std::string_view id) const;
 };
 
 // Whether threads stood apart in most cases of the run. A hypervisor moves processors between

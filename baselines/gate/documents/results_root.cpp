@@ -71,14 +71,9 @@ bool holds_verdict(const fs::path& root) {
          read_file(file).find("\"holdfast-verdict/") != std::string::npos;
 }
 
-std::vector<fs::path> result_files(const fs::path& directory) {
-  std::vector<fs::path> files;
-  for (const fs::path& folder : folder_entries(directory)) {
-    if (!fs::is_directory(folder)) continue;
-    for (const fs::path& file : folder_entries(folder))
-      if (is_of_results(file)) files.push_back(file);
-  }
-  std::sort(files.begin(), files.end());
+std::vector<fs::path> result_files(const fs::path& root) {
+  std::vector<fs::path> files = files_by_class(root, ".json");
+  std::erase_if(files, [](const fs::path& file) { return !is_of_results(file); });
   return files;
 }
 
@@ -225,13 +220,17 @@ void check_place(const fs::path& file, const Results& results) {
 std::vector<StoredResults> read_all_results(const fs::path& root) {
   require_results_folder(root);
   std::vector<StoredResults> all;
-  for (const fs::path& file : files_by_class(root, ".json"))
-    if (is_of_results(file)) all.push_back({file, read_results(file)});
+  for (const fs::path& file : result_files(root)) all.push_back({file, read_results(file)});
   if (all.empty())
     throw Error(Fault::bad_input,
                 text(root.string(), " holds no results (<device class>/<suite>.json); ",
                      how_to_measure(root)));
   return all;
+}
+
+List list_beside(const StoredResults& stored) {
+  const fs::path file = list_path(stored.file.parent_path(), stored.results.suite);
+  return fs::exists(file) ? read_list(file) : List{};
 }
 
 void require_device(const std::string& device) {

@@ -50,6 +50,10 @@ void check_place(const std::filesystem::path& file, const Results& results);
 // empty root.
 std::vector<StoredResults> read_all_results(const std::filesystem::path& root);
 
+// The list that they were measured against; empty where none stands beside them: they are older, or
+// alone.
+List list_beside(const StoredResults& stored);
+
 // Throws Error(bad_input) for a device that does not exist.
 void require_device(const std::string& device);
 

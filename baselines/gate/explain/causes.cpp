@@ -62,8 +62,8 @@ std::string instead_of(std::int64_t before, std::int64_t now, const std::string&
 
 // What a kernel needs more of than before, and what that does; empty where nothing rose.
 std::string resources_rose(const KernelChange& change) {
-  const KernelSide& before = *change.before;
-  const KernelSide& now = *change.now;
+  const KernelFacts& before = *change.before;
+  const KernelFacts& now = *change.now;
   const bool registers = before.registers && now.registers && *now.registers > *before.registers;
   const bool spills =
       before.spill_bytes && now.spill_bytes && *now.spill_bytes > *before.spill_bytes;

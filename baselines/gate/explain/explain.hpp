@@ -18,18 +18,11 @@
 
 namespace holdfast::gate {
 
-struct KernelSide {
-  std::optional<std::int64_t> registers = {}, spill_bytes = {}, shared_bytes = {};
-  std::optional<std::int64_t> launches = {};  // per step; a baseline does not keep them
-  KernelEvidence evidence = {};
-  std::string cubin = {};  // the first digits of its hash
-};
-
 // What is known of a case on one side: a measurement, or the accepted baseline.
 struct Side {
   using Name = std::pair<std::string, std::string>;  // variant and metric
   std::map<Name, Value> values = {};
-  std::map<std::string, std::map<std::string, KernelSide>> kernels = {};  // by variant and name
+  std::map<std::string, std::map<std::string, KernelFacts>> kernels = {};  // by variant and name
   std::map<std::string, std::string> environment = {};  // nvrtc, compiler ...; only what is known
   std::map<std::string, Profile> profiles = {};         // by variant
 
@@ -81,7 +74,7 @@ std::vector<Cause> causes(const Evidence& evidence);
 struct KernelChange {
   std::string variant = {};
   std::string kernel = {};
-  std::optional<KernelSide> before = {}, now = {};
+  std::optional<KernelFacts> before = {}, now = {};
 
   bool has_same_resources() const;  // registers, spills, shared bytes
   bool is_identical() const;        // and machine code

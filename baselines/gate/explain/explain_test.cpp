@@ -55,11 +55,13 @@ Variant& optimized(Results& results) {
   return results.cases[0].variants["optimized"];
 }
 
-void slow_down(Results& results, double optimized_by, double reference_by) {
+Results slowed(double optimized_by, double reference_by) {
+  Results results = measured();
   CaseResult& result = results.cases[0];
   result.variants["optimized"].metrics["time_s"] = toy::timed("time", 6e-4 * optimized_by);
   result.variants["reference"].metrics["time_s"] = toy::timed("time", 6e-3 * reference_by);
   result.metrics["speedup"] = toy::timed("ratio", 10 * reference_by / optimized_by);
+  return results;
 }
 
 const Rung& rung(const std::vector<Rung>& all, const std::string& name) {
@@ -129,12 +131,11 @@ TEST(Explain, TellsEveryCountThatDiffers) {
 }
 
 TEST(Explain, PutsMoreRegistersAndSpillsDownToTheKernel) {
-  Results now = measured();
+  Results now = slowed(1.5, 1);
   optimized(now).identity = "sha256:cc";
   optimized(now).kernels[0].registers = 96;
   optimized(now).kernels[0].spill_bytes = 48;
   optimized(now).kernels[0].cubin = "sha256:3c";
-  slow_down(now, 1.5, 1);
   EXPECT_THAT(first_cause(now), HasSubstr("stage uses 96 registers instead of 40 and spills 48 B "
                                           "instead of 0 B: spilled values go through memory"));
   const auto rungs = ladder(evidence(measured(), now));
@@ -283,17 +284,14 @@ TEST(Explain, PutsOneMoreLaunchOfTheSameKernelsDownToTheHost) {
 }
 
 TEST(Explain, PutsATimeThatTheReferenceSharesDownToTheMachine) {
-  Results now = measured();
-  slow_down(now, 1.2, 1.2);
-  EXPECT_THAT(first_cause(now),
+  EXPECT_THAT(first_cause(slowed(1.2, 1.2)),
               AllOf(StartsWith("the machine, not the code: the compiled code is identical and the "
                                "reference variant moved by +20 %"),
                     HasSubstr("a step takes 720 us instead of 600 us (+20 %)")));
 }
 
 TEST(Explain, BlamesTheMachineAloneForNoCodeThatNobodyKnows) {
-  Results before = measured(), now = measured();
-  slow_down(now, 1.2, 1.2);
+  Results before = measured(), now = slowed(1.2, 1.2);
   for (Results* side : {&before, &now})
     for (auto& [variant, content] : side->cases[0].variants) {
       content.identity.reset();
@@ -316,37 +314,31 @@ TEST(Explain, SaysNothingOfToolsAndCountsThatTheOtherSideDoesNotTell) {
 }
 
 TEST(Explain, DoesNotBlameTheMachineWhereTheControlStayed) {
-  Results now = measured();
-  slow_down(now, 1.2, 1.01);
-  EXPECT_THAT(first_cause(now), AllOf(Not(HasSubstr("the machine, not the code")),
-                                      HasSubstr("the reference moved by only +1 %")));
+  EXPECT_THAT(first_cause(slowed(1.2, 1.01)), AllOf(Not(HasSubstr("the machine, not the code")),
+                                                    HasSubstr("the reference moved by only +1 %")));
 }
 
 TEST(Explain, DoesNotBlameTheMachineForALossOfWhichTheControlHadAThird) {
-  Results now = measured();
-  slow_down(now, 1.04, 1.012);
-  EXPECT_THAT(first_cause(now), AllOf(Not(HasSubstr("the machine, not the code")),
-                                      HasSubstr("the reference moved by only +1.2 %")));
+  EXPECT_THAT(first_cause(slowed(1.04, 1.012)),
+              AllOf(Not(HasSubstr("the machine, not the code")),
+                    HasSubstr("the reference moved by only +1.2 %")));
 }
 
 TEST(Explain, DoesNotBlameTheMachineWhereTheCodeChanged) {
-  Results now = measured();
-  slow_down(now, 1.2, 1.2);
+  Results now = slowed(1.2, 1.2);
   optimized(now).identity = "sha256:cc";
   optimized(now).kernels[0].cubin = "sha256:3c";
   EXPECT_THAT(first_cause(now), StartsWith("other machine code in stage: a step takes"));
 }
 
 TEST(Explain, DoesNotBlameTheMachineForWhatTheControlDidNotShare) {
-  Results now = measured();
-  slow_down(now, 1.4, 1.2);
-  EXPECT_THAT(first_cause(now), AllOf(Not(HasSubstr("the machine, not the code")),
-                                      HasSubstr("while the reference moved by +20 %")));
+  EXPECT_THAT(first_cause(slowed(1.4, 1.2)),
+              AllOf(Not(HasSubstr("the machine, not the code")),
+                    HasSubstr("while the reference moved by +20 %")));
 }
 
 TEST(Explain, DoesNotGuessWhichVariantMovedWhereOnlyTheSpeedupIsKnown) {
-  Results before = measured(), now = measured();
-  slow_down(now, 1, 0.5);
+  Results before = measured(), now = slowed(1, 0.5);
   for (Results* side : {&before, &now})
     for (auto& [variant, content] : side->cases[0].variants) content.metrics.erase("time_s");
   EXPECT_THAT(causes(evidence(before, now)).front().sentence,
@@ -355,9 +347,7 @@ TEST(Explain, DoesNotGuessWhichVariantMovedWhereOnlyTheSpeedupIsKnown) {
 }
 
 TEST(Explain, LeavesATimeAloneThatTheGateLetPass) {
-  Results now = measured();
-  slow_down(now, 1.2, 1.2);
-  Evidence judged = evidence(measured(), now);
+  Evidence judged = evidence(measured(), slowed(1.2, 1.2));
   judged.rows.push_back({toy::step_id, "nvidia-h200", "optimized", "time_s"});
   judged.rows.front().verdict = "PASS";
   EXPECT_THAT(causes(judged).front().sentence, StartsWith("nothing got worse"));
@@ -366,31 +356,28 @@ TEST(Explain, LeavesATimeAloneThatTheGateLetPass) {
 }
 
 TEST(Explain, PutsALowerSpeedupDownToAFasterReference) {
+  EXPECT_THAT(first_cause(slowed(1, 0.5)), StartsWith("the reference became faster"));
+}
+
+// The first cause where the machine code changed and the gate fails for this metric.
+std::string cause_of_failure(const std::string& metric, const std::string& sentence) {
   Results now = measured();
-  slow_down(now, 1, 0.5);
-  EXPECT_THAT(first_cause(now), StartsWith("the reference became faster"));
+  optimized(now).identity = "sha256:cc";
+  Evidence judged = evidence(measured(), now);
+  Row& row = judged.rows.emplace_back(Row{toy::step_id, "nvidia-h200", "optimized", metric});
+  row.verdict = "REGRESSION";
+  row.blocking = true;
+  row.sentence = sentence;
+  return causes(judged).front().sentence;
 }
 
 TEST(Explain, TellsWhatFailsTheGateBeforeOtherMachineCode) {
-  Results now = measured();
-  optimized(now).identity = "sha256:cc";
-  Evidence judged = evidence(measured(), now);
-  judged.rows.push_back({toy::step_id, "nvidia-h200", "optimized", "estimate_ratio"});
-  judged.rows.front().verdict = "REGRESSION";
-  judged.rows.front().blocking = true;
-  judged.rows.front().sentence = "estimate_ratio is 1.2, above the bound of 1.01";
-  EXPECT_THAT(causes(judged).front().sentence, StartsWith("estimate_ratio is 1.2"));
+  EXPECT_THAT(cause_of_failure("estimate_ratio", "estimate_ratio is 1.2, above the bound of 1.01"),
+              StartsWith("estimate_ratio is 1.2"));
 }
 
 TEST(Explain, SaysOfABlockingIdentityWhatMadeTheOtherCode) {
-  Results now = measured();
-  optimized(now).identity = "sha256:cc";
-  Evidence judged = evidence(measured(), now);
-  judged.rows.push_back({toy::step_id, "nvidia-h200", "optimized", "identity"});
-  judged.rows.front().verdict = "REGRESSION";
-  judged.rows.front().blocking = true;
-  judged.rows.front().sentence = "identity is another";
-  EXPECT_THAT(causes(judged).front().sentence,
+  EXPECT_THAT(cause_of_failure("identity", "identity is another"),
               StartsWith("other machine code in the optimized variant"));
 }
 
@@ -415,8 +402,7 @@ TEST(Explain, NamesSynchronisationsAndMemory) {
 }
 
 TEST(Explain, SaysThatAWrongResultHasNoSpeed) {
-  Results now = measured();
-  slow_down(now, 2, 1);
+  Results now = slowed(2, 1);
   now.cases[0].status = "failed";
   now.cases[0].check = {.status = "failed", .error = 3e-3, .limit = 1e-12, .oracle = "golden"};
   EXPECT_THAT(first_cause(now),
@@ -429,8 +415,7 @@ TEST(Explain, SharesTheChangeAmongTheKernelsWhereBothSidesWereProfiled) {
   toy::json slower = toy::gpu_profile();
   slower["ops"][0] = toy::operation("stage", "fused", 40, 9.5e-5);
   slower["ops"][0]["grid"] = {132, 1, 1};
-  Results now = measured();
-  slow_down(now, 1.2, 1);
+  Results now = slowed(1.2, 1);
   const Evidence all = evidence(measured(), now, before, {toy::parsed(slower)});
   const auto rungs = ladder(all);
   EXPECT_THAT(rung(rungs, "kernels").lines,

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two sides that evidence compares: a measurement, and what a baseline keeps of one.
-#include <charconv>
-
 #include "gate/documents/kernel_table.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/explain/explain.hpp"
 
 namespace holdfast::gate {
 namespace {
-
-constexpr std::size_t digits_of_hash = 8;
-
-std::string short_hash(const std::string& hash) {
-  return hash.substr(hash.find(':') + 1).substr(0, digits_of_hash);
-}
 
 void put(std::map<std::string, std::string>& environment, const char* name,
          const std::optional<std::string>& value) {
@@ -35,13 +27,7 @@ Side measured_side(const Results& results, const CaseResult& result,
     if (metric.measured && metric.name != kernels_metric)
       side.values[{metric.variant, metric.name}] = metric.measured->value;
   for (const auto& [variant, content] : result.variants)
-    for (const KernelRow& row : content.kernels)
-      side.kernels[variant][row.name] = {.registers = row.registers,
-                                         .spill_bytes = row.spill_bytes,
-                                         .shared_bytes = row.shared_bytes,
-                                         .launches = row.launches,
-                                         .evidence = kernel_evidence(row),
-                                         .cubin = short_hash(row.cubin.value_or("-"))};
+    for (const KernelRow& row : content.kernels) side.kernels[variant][row.name] = facts_of(row);
   const Environment& env = results.env;
   for (const auto& [name, value] :
        {std::pair("driver", env.driver), std::pair("nvrtc", env.nvrtc),
@@ -64,18 +50,7 @@ Side baseline_side(const Baseline& baseline, const std::string& case_id) {
     if (metric != kernels_metric) {
       side.values[{variant, metric}] = at->second.value;
     } else if (const auto* table = std::get_if<std::string>(&at->second.value)) {
-      const auto number = [](const std::string& cell) -> std::optional<std::int64_t> {
-        std::int64_t value = 0;
-        const char* end = cell.data() + cell.size();
-        const auto [stop, problem] = std::from_chars(cell.data(), end, value);
-        return problem == std::errc() && stop == end ? std::optional(value) : std::nullopt;
-      };
-      for (const auto& [name, facts] : parse_kernel_table(*table))
-        side.kernels[variant][name] = {.registers = number(facts.resources[0]),
-                                       .spill_bytes = number(facts.resources[1]),
-                                       .shared_bytes = number(facts.resources[2]),
-                                       .evidence = facts.evidence,
-                                       .cubin = facts.cubin};
+      side.kernels[variant] = parse_kernel_table(*table);
     }
   }
   put(side.environment, "nvrtc", baseline.fingerprint.nvrtc);

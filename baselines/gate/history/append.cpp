@@ -234,11 +234,10 @@ Appended append_history(const fs::path& root, const fs::path& folder,
   Store store(folder, Store::Use::writing);
   HistoryWriter writer(store);
   Appended appended;
-  for (const auto& [file, results] : measured) {
-    const fs::path list = list_path(file.parent_path(), results.suite);
-    MeasuredRun made =
-        measured_run(results, fs::exists(list) ? read_list(list).metrics : Meanings(),
-                     verdict ? &*verdict : nullptr, {.advisory = options.advisory});
+  for (const StoredResults& stored : measured) {
+    const auto& [file, results] = stored;
+    MeasuredRun made = measured_run(results, list_beside(stored).metrics,
+                                    verdict ? &*verdict : nullptr, {.advisory = options.advisory});
     if (const auto test = self_tests.find(file); test != self_tests.end()) add(test->second, made);
     // Of a suite whose every case failed, the verdict is what is worth keeping.
     const bool judged = made.run.verdict && !made.run.verdict->counts.empty();

@@ -21,10 +21,6 @@ constexpr std::size_t most_attempts = 12;
 constexpr const char* incoming = "refs/holdfast/incoming";  // as the remote has it
 constexpr const char* files_of_a_history = ":(glob)*/*.ndjson";
 
-std::string trimmed(const std::string& output) {
-  return output.substr(0, output.find('\n'));
-}
-
 // Removes the locks that git leaves where it is killed. Whoever calls this has locked the store, so
 // no other command holds them.
 void remove_stale_locks(const fs::path& git_folder) {
@@ -66,7 +62,7 @@ class Repository {
   // The commit behind a name; empty where it has none.
   std::string commit_of(const std::string& name) const {
     const Outcome found = ask({"rev-parse", "--verify", "--quiet", name + "^{commit}"});
-    return succeeded(found) ? trimmed(found.output) : "";
+    return succeeded(found) ? first_line(found.output) : "";
   }
 
   // The branch as the remote has it now; empty where it has none.
@@ -116,7 +112,7 @@ class Repository {
       throw Error(Fault::bad_input,
                   text("--remote=", data_.remote, ": the repository ", data_.repository.string(),
                        " has no such remote; give its address, or --repository=DIR"));
-    const std::string url = trimmed(found.output);
+    const std::string url = first_line(found.output);
     const bool relative = url.find(':') == std::string::npos && url.front() != '/';
     return relative ? fs::absolute(data_.repository / url).string() : url;
   }
@@ -143,10 +139,7 @@ void refuse_rewritten(const Repository& git, const DataBranch& data, const std::
 void unpack(const Repository& git, const std::string& commit, const fs::path& into) {
   const std::string all =
       git.must({"ls-tree", "-r", "-z", "--name-only", commit}, text("list the files of ", commit));
-  for (std::size_t begin = 0; begin < all.size();) {
-    const std::size_t end = std::min(all.find('\0', begin), all.size());
-    const fs::path place = all.substr(begin, end - begin);
-    begin = end + 1;
+  for (const fs::path place : names_in(all)) {
     if (place.extension() != ".ndjson" || place.parent_path().has_parent_path()) continue;
     fs::create_directories((into / place).parent_path());
     write_file(into / place,
@@ -243,14 +236,14 @@ std::string commit(const Repository& git, const std::string& parent, std::size_t
   else
     git.must({"read-tree", "--empty"}, "begin the branch");
   git.must({"add", "--all", "--force", "--", files_of_a_history}, "add the store's files");
-  const std::string tree = trimmed(git.must({"write-tree"}, "write the store's files"));
+  const std::string tree = first_line(git.must({"write-tree"}, "write the store's files"));
   if (!parent.empty() &&
-      trimmed(git.must({"rev-parse", parent + "^{tree}"}, "read the branch")) == tree)
+      first_line(git.must({"rev-parse", parent + "^{tree}"}, "read the branch")) == tree)
     return parent;
   std::vector<std::string> make = {"commit-tree", tree, "-m",
                                    text("Add ", own, own == 1 ? " run" : " runs")};
   if (!parent.empty()) make.insert(make.end(), {"-p", parent});
-  return trimmed(git.must(make, "commit the store"));
+  return first_line(git.must(make, "commit the store"));
 }
 
 void wait_a_moment() {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A missing value: whether it may be absent, or is expected.
-#include <algorithm>
-
 #include "gate/base/numbers.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/metric.hpp"
@@ -10,15 +8,8 @@
 namespace holdfast::gate {
 
 bool MetricJudge::is_listed(const std::string& case_id, const std::string& metric) const {
-  const std::string kind = device_kind(part_.results.env.device_name);
-  for (const ListedCase& listed : part_.list.cases) {
-    if (listed.id != case_id) continue;
-    const auto metrics = listed.devices.find(kind);
-    return metrics != listed.devices.end() &&
-           std::find(metrics->second.begin(), metrics->second.end(), metric) !=
-               metrics->second.end();
-  }
-  return false;
+  const ListedCase* listed = part_.list.find(case_id);
+  return listed && listed->has(device_kind(part_.results.env.device_name), metric);
 }
 
 // Why a value must be there; empty if it is not expected.

@@ -54,16 +54,14 @@ class Losses {
 
   std::string how_lost(const std::string& place, const std::string& device_class,
                        const std::string& id, const std::string& metric) const {
-    const std::string_view suite = suite_of(id);
-    const auto list = std::ranges::find(change_.lists, suite, &List::suite);
-    if (list == change_.lists.end()) return change_.complete ? "no such suite" : "";
-    const auto listed = std::ranges::find(list->cases, id, &ListedCase::id);
+    const List* list = find_list(change_.lists, suite_of(id));
+    if (!list) return change_.complete ? "no such suite" : "";
+    const ListedCase* listed = list->find(id);
     const bool is_measured = change_.measured.contains(place);
-    if (listed == list->cases.end()) return is_measured ? "" : "no such case";
+    if (!listed) return is_measured ? "" : "no such case";
     if (!tier_includes("gate", listed->tier))
       return is_measured ? "" : text("of the tier ", listed->tier, ", which does not gate");
-    const auto names = listed->devices.find(kind_of_class(device_class));
-    if (names == listed->devices.end() || std::ranges::count(names->second, metric) == 0)
+    if (!listed->has(kind_of_class(device_class), metric))
       return is_measured ? "" : "listed no more";
     return is_kept(place, id, metric) ||
                    !is_bounded_alone(change_.policy.with(list->metrics), id, device_class, metric,

@@ -44,12 +44,9 @@ struct Counted {
     toy::metric(results, "reference", "time_s") = toy::timed("time", 6e-3 * 0.8);
   }
   static std::string policy_text() {
-    std::string with_row = toy::policy_text;
-    const std::string before = "\"identity\":";
-    with_row.insert(with_row.find(before),
-                    R"("instructions": {"tolerance": 0.005, "patch_tolerance": 0.02,
-                        "same": ["compiler"], "on_request": "--count-instructions"}, )");
-    return with_row;
+    return toy::policy_with(R"("identity":)",
+                            R"("instructions": {"tolerance": 0.005, "patch_tolerance": 0.02,
+                        "same": ["compiler"], "on_request": "--count-instructions"}, "identity":)");
   }
   static Policy policy(const std::string& content = policy_text()) {
     return toy::policy(content).with(Counted().list.metrics);

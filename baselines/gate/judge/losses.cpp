@@ -46,9 +46,8 @@ std::vector<std::pair<std::string, const Entries*>> PartJudge::accepted_entries(
   std::vector<std::pair<std::string, const Entries*>> all;
   for (const auto* baseline : {&part_.baseline, &part_.proposed}) {
     if (!*baseline) continue;
-    all.emplace_back("", &(*baseline)->entries);
-    for (const auto& [processor, entries] : (*baseline)->processors)
-      all.emplace_back(processor, &entries);
+    const auto own = by_processor(**baseline);
+    all.insert(all.end(), own.begin(), own.end());
   }
   return all;
 }
@@ -66,17 +65,15 @@ void PartJudge::look_for_lost(const std::string& key, const Entry& entry,
   const EntryName name = entry_name(key);
   const std::string &case_id = name.case_id, &metric = name.metric;
   if (metric == kernels_metric || is_known_missing(case_id, metric)) return;
-  const auto listed = std::find_if(part_.list.cases.begin(), part_.list.cases.end(),
-                                   [&](const ListedCase& row) { return row.id == case_id; });
-  const bool is_listed = listed != part_.list.cases.end();
+  const ListedCase* listed = part_.list.find(case_id);
   const std::string& tier = part_.results.tier;
-  if (is_listed && tier_includes("gate", listed->tier) && !tier_includes(tier, listed->tier))
+  if (listed && tier_includes("gate", listed->tier) && !tier_includes(tier, listed->tier))
     return;  // a run of a smaller tier
   const std::string unit = unit_of(part_.list.metrics, metric);
   lose(name,
        text("has an accepted value, ", readable(entry.value, unit),
             processor.empty() ? "" : " on " + processor),
-       is_listed && !tier_includes("gate", listed->tier)
+       listed && !tier_includes("gate", listed->tier)
            ? "its case is of the tier " + listed->tier + " now"
        : part_.list.metrics.contains(metric) ? "was not measured"
                                              : "its suite does not declare the metric any more");

@@ -89,22 +89,12 @@ void refuse_links_below(const fs::path& place) {
 // Refuses links at the commit, in `under` below `folder`.
 void refuse_links_at(const fs::path& folder, const std::vector<std::string>& under,
                      const std::string& commit) {
-  std::vector<std::string> arguments = {"ls-tree", "-r", "-z", commit, "--"};
-  arguments.insert(arguments.end(), under.begin(), under.end());
-  const Outcome listed = git(folder, std::move(arguments));
-  if (!succeeded(listed))
-    throw Error(Fault::bad_input, text("git cannot list ", folder.string(), " at ", commit, ": ",
-                                       last_lines(listed.complaints, 1)));
-  // Each is "<mode> <type> <hash>\t<path>" and ends with a zero.
-  for (std::size_t begin = 0; begin < listed.output.size();) {
-    const std::size_t end = std::min(listed.output.find('\0', begin), listed.output.size());
-    const std::string line = listed.output.substr(begin, end - begin);
-    const std::string place = place_at(line.substr(line.find('\t') + 1), commit);
-    const char* const advice =
-        "a change that puts the files themselves there must be merged without this check";
-    if (line.starts_with("120000 ")) throw no_content(place, a_link, advice);
-    if (line.starts_with("160000 ")) throw no_content(place, a_repository, advice);
-    begin = end + 1;
+  constexpr const char* advice =
+      "a change that puts the files themselves there must be merged without this check";
+  for (const TreeEntry& entry : tree_at(folder, under, commit)) {
+    if (entry.mode == "120000") throw no_content(place_at(entry.path, commit), a_link, advice);
+    if (entry.mode == "160000")
+      throw no_content(place_at(entry.path, commit), a_repository, advice);
   }
 }
 
@@ -157,15 +147,10 @@ std::string present_name(const MergeBase& base, const Aliases& aliases,
 
 MetricNames known_metrics(const MergeBase& base) {
   MetricNames known;
-  const auto learn = [&](const Entries& entries) {
-    for (const auto& [key, entry] : entries) {
-      const EntryName name = entry_name(key);
-      known[name.case_id].insert(name.metric);
-    }
-  };
   for (const auto& [place, baseline] : base.baselines) {
-    learn(baseline.entries);
-    for (const auto& [processor, entries] : baseline.processors) learn(entries);
+    for (const auto& [processor, entries] : by_processor(baseline))
+      for (const auto& [key, entry] : *entries)
+        known[entry_name(key).case_id].insert(metric_of(key));
     for (const auto& [id, metrics] : baseline.bounded.value_or(MetricNames()))
       known[id].insert(metrics.begin(), metrics.end());
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gate/base/numbers.hpp"
+#include "gate/base/process.hpp"
 #include "gate/documents/unrequested.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/part_judge.hpp"
@@ -13,10 +14,6 @@
 
 namespace holdfast::gate {
 namespace {
-
-std::string first_line(const std::string& content) {
-  return content.substr(0, content.find('\n'));
-}
 
 int code_of(const Row& row) {
   if (!row.blocking) return 0;

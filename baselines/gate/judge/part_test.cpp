@@ -171,11 +171,8 @@ TEST(JudgePart, ARatioOfWhichAFifthCouldBeLostIsBlind) {
 }
 
 TEST(JudgePart, ABoundResolvesWhatNoAcceptedValueDoes) {
-  std::string rules = toy::policy_text;
-  const std::string launches =
-      R"("variant": "optimized", "metric": "launches", "bound": {"max": 64)";
-  rules.replace(rules.find(launches), launches.size(),
-                R"("metric": "speedup", "bound": {"min": 3)");
+  const std::string rules =
+      toy::policy_with(toy::launches_bound, R"("metric": "speedup", "bound": {"min": 3)");
   Part judged = part(toy::host(), toy::host());
   judged.baseline->entries.at(entry_key(toy::step_id, case_variant, "speedup")).mad_between = 2;
   const PartVerdict verdict = judge_part(judged, policy(rules), false, true);
@@ -185,10 +182,8 @@ TEST(JudgePart, ABoundResolvesWhatNoAcceptedValueDoes) {
 }
 
 TEST(JudgePart, WhatNoHardwareAllowsIsToldOfAnInvalidMeasurementToo) {
-  std::string limited = toy::policy_text;
-  const std::string metrics = "\"metrics\": {";
-  limited.replace(limited.find(metrics), metrics.size(),
-                  metrics + R"("speedup": {"impossible_above": 50}, )");
+  const std::string limited =
+      toy::policy_with(R"("metrics": {)", R"("metrics": {"speedup": {"impossible_above": 50}, )");
   Results now = toy::host();
   now.quality = {.valid = false, .reasons = {"throttled"}};
   toy::metric(now, "case", "speedup") = toy::timed("ratio", 60);
@@ -198,9 +193,8 @@ TEST(JudgePart, WhatNoHardwareAllowsIsToldOfAnInvalidMeasurementToo) {
 }
 
 TEST(JudgePart, AnIdentityThatThePolicyLetsBlockBlocks) {
-  std::string blocks = toy::policy_text;
-  const std::string warns = R"("identity": {"gate": "warn"})";
-  blocks.replace(blocks.find(warns), warns.size(), R"("identity": {"gate": "block"})");
+  const std::string blocks =
+      toy::policy_with(R"("identity": {"gate": "warn"})", R"("identity": {"gate": "block"})");
   Results now = toy::dry();
   now.cases.front().variants["optimized"].identity = "sha256:cc";
   EXPECT_EQ(judge_part(part(now, toy::dry()), policy(blocks), false, true).exit, 1);
@@ -210,8 +204,8 @@ TEST(JudgePart, ARatioThatGatesNothingIsNotBlind) {
   Results few = toy::host();
   toy::metric(few, "case", "speedup") = {
       .kind = "ratio", .processes = {10, 10}, .median = 10, .mad_between = 0};
-  std::string warns = toy::policy_text;
-  warns.replace(warns.find(R"("ratio": {"gate": "block")"), 25, R"("ratio": {"gate": "warn" )");
+  const std::string warns =
+      toy::policy_with(R"("ratio": {"gate": "block")", R"("ratio": {"gate": "warn")");
   EXPECT_THAT(told_blind(judge_part(part(few, toy::host()), policy(warns), false, true)),
               IsEmpty());
 }
@@ -229,9 +223,8 @@ TEST(JudgePart, AReferenceWithoutATimeIsNoControl) {
 }
 
 TEST(JudgePart, WhatIsCountedInMachineCodeIsOfOneDisassembler) {
-  std::string counting = toy::policy_text;
-  counting.replace(counting.find("\"metrics\": {"), 12,
-                   R"("metrics": {"registers_max": {"same": ["nvrtc", "nvdisasm"]}, )");
+  const std::string counting = toy::policy_with(
+      R"("metrics": {)", R"("metrics": {"registers_max": {"same": ["nvrtc", "nvdisasm"]}, )");
   const auto judged = [&](const char* before, const char* now) {
     Results then = toy::dry(), more = toy::dry();
     if (before) then.env.nvdisasm = before;
@@ -310,11 +303,8 @@ Part below_a_bound_beside(std::vector<double> base) {
 }
 
 TEST(JudgePart, AViolatedBoundIsExcusedByABaseOfEnoughProcessesThatViolatedItToo) {
-  std::string rules = toy::policy_text;
-  const std::string launches =
-      R"("variant": "optimized", "metric": "launches", "bound": {"max": 64)";
-  rules.replace(rules.find(launches), launches.size(),
-                R"("metric": "speedup", "bound": {"min": 12)");
+  const std::string rules =
+      toy::policy_with(toy::launches_bound, R"("metric": "speedup", "bound": {"min": 12)");
   const auto judged = [&](const std::vector<double>& base) {
     return row(judge_part(below_a_bound_beside(base), policy(rules), false, true), "speedup",
                "case");
@@ -324,12 +314,16 @@ TEST(JudgePart, AViolatedBoundIsExcusedByABaseOfEnoughProcessesThatViolatedItToo
   EXPECT_TRUE(judged(std::vector<double>(5, 13)).blocking);
 }
 
+// The toy's policy with one more rule before its own.
+std::string with_rule(const std::string& rule) {
+  return toy::policy_with(R"("rules": [)", R"("rules": [)" + rule + ",");
+}
+
 // A dry run whose registers and launches, 44 in sum, have bounds of their own, and the waivers.
 PartVerdict bounded(const std::string& rules, const std::string& waivers = "") {
-  std::string with_rules = toy::policy_text;
-  with_rules.replace(with_rules.find("\"rules\": ["), 10, "\"rules\": [" + rules + ",");
-  with_rules.replace(with_rules.find("\"waivers\": ["), 12, "\"waivers\": [" + waivers);
-  return judge_part(part(toy::dry(), toy::dry()), policy(with_rules), false, true);
+  const std::string waived =
+      toy::replaced(with_rule(rules), R"("waivers": [)", R"("waivers": [)" + waivers);
+  return judge_part(part(toy::dry(), toy::dry()), policy(waived), false, true);
 }
 
 std::string at_most(double most, const std::string& gate,
@@ -340,10 +334,7 @@ std::string at_most(double most, const std::string& gate,
 }
 
 std::string bounded_compile() {
-  std::string with_rule = toy::policy_text;
-  with_rule.replace(with_rule.find("\"rules\": ["), 10,
-                    "\"rules\": [" + at_most(5, "block", "compile_s") + ",");
-  return with_rule;
+  return with_rule(at_most(5, "block", "compile_s"));
 }
 
 TEST(JudgePart, SecondsBeyondABoundSayHowBusyTheMachineWas) {
@@ -362,17 +353,16 @@ TEST(JudgePart, SecondsBeyondABoundSayHowBusyTheMachineWas) {
 }
 
 TEST(JudgePart, OneProcessWhoseReadingIsBeyondABoundLeavesADoubt) {
-  std::string with_rule = toy::policy_text;
-  with_rule.replace(with_rule.find("\"rules\": ["), 10,
-                    "\"rules\": [" + at_most(5, "block", "mass_drift") + ",");
-  with_rule.replace(with_rule.find("\"advisory\": {"), 0, "\"bound\": {\"gate\": \"off\"}, ");
+  const std::string drifting =
+      toy::replaced(with_rule(at_most(5, "block", "mass_drift")), R"("advisory": {)",
+                    R"("bound": {"gate": "off"}, "advisory": {)");
   const auto judged = [&](double middle, const std::vector<double>& processes) {
     Results now = toy::dry();
     toy::metric(now, "optimized", "mass_drift") = {
         .kind = "bound", .value = middle, .processes = processes};
     Part one = part(now, toy::dry());
     one.list.metrics["mass_drift"] = {"bound"};
-    return row(judge_part(one, policy(with_rule), false, true), "mass_drift");
+    return row(judge_part(one, policy(drifting), false, true), "mass_drift");
   };
   EXPECT_EQ(judged(1, {1, 2, 1}).verdict, "PASS");
   const Row doubtful = judged(1, {1, 50, 1, 50, 1});
@@ -492,12 +482,9 @@ PartVerdict spent(const std::string& metric) {
     judged.list.cases.front().devices["host"].push_back(stage);
     judged.results.cases.front().metrics[stage] = {.kind = "advisory", .value = 4.5};
   }
-  std::string with_rule = toy::policy_text;
-  with_rule.replace(
-      with_rule.find("\"rules\": ["), 10,
-      text("\"rules\": [", R"({"match": "toy/step/**", "device": "host-*", "metric": ")", metric,
-           R"(", "bound": {"max": 5, "source": "a toy's"}},)"));
-  return judge_part(judged, policy(with_rule), false, true);
+  const std::string rule = text(R"({"match": "toy/step/**", "device": "host-*", "metric": ")",
+                                metric, R"(", "bound": {"max": 5, "source": "a toy's"}})");
+  return judge_part(judged, policy(with_rule(rule)), false, true);
 }
 
 TEST(JudgePart, ASumOfTheWholeCaseIsBounded) {

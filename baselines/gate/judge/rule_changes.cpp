@@ -25,11 +25,6 @@ std::map<std::string, const ListedCase*> cases_of(const std::vector<List>& lists
   return cases;
 }
 
-bool has_suite(const std::vector<List>& lists, std::string_view suite) {
-  return std::any_of(lists.begin(), lists.end(),
-                     [&](const List& list) { return list.suite == suite; });
-}
-
 class Table {
  public:
   Table(const MergeBase& base, const ChangeSet& change) : base_(base), change_(change) {}
@@ -230,15 +225,15 @@ class Table {
 
   // Whether its suite knows the metric; lists do not say of all metrics which cases have them.
   bool is_known(const EntryName& name) const {
-    const auto list = std::ranges::find(change_.lists, suite_of(name.case_id), &List::suite);
-    return list == change_.lists.end() || list->metrics.contains(name.metric);
+    const List* list = find_list(change_.lists, suite_of(name.case_id));
+    return !list || list->metrics.contains(name.metric);
   }
 
   // How the lists lack a case; empty where they have it there, or do not tell of its suite.
   std::string unlisted(const std::string& id, const std::string& device_class) const {
     const auto at = cases_.find(id);
     if (at == cases_.end())
-      return change_.complete || has_suite(change_.lists, suite_of(id)) ? "no such case" : "";
+      return change_.complete || find_list(change_.lists, suite_of(id)) ? "no such case" : "";
     const std::string kind = kind_of_class(device_class);
     return at->second->devices.contains(kind) ? "" : text("not run on ", kind, " any more");
   }
@@ -295,14 +290,11 @@ class Table {
     for (const auto& [place, baseline] : base_.baselines) {
       Known& known = kinds[kind_of_class(baseline.device_class)];
       known.device_class = baseline.device_class;
-      const auto learn = [&](const Entries& entries) {
-        for (const auto& [key, entry] : entries) {
+      for (const auto& [processor, entries] : by_processor(baseline))
+        for (const auto& [key, entry] : *entries) {
           const EntryName name = entry_name(key);
           known.metrics[present_name(base_, change_.aliases, name.case_id)].insert(name.metric);
         }
-      };
-      learn(baseline.entries);
-      for (const auto& [processor, entries] : baseline.processors) learn(entries);
     }
     return kinds;
   }

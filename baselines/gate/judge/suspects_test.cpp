@@ -33,17 +33,31 @@ struct Many {
       results.cases.back().id = list.cases.back().id = text("toy/step/n:", 100 + i, "/f64");
     }
   }
+  // A part of which one case after the other, from 0 on, changed so since it was accepted.
+  Part changed(const std::function<void(CaseResult&, int)>& change) const {
+    Part judged{.results = results, .list = list, .baseline = baseline_of(results)};
+    int number = 0;
+    for (CaseResult& result : judged.results.cases) change(result, number++);
+    return judged;
+  }
   // A part with so many speedups that fell by half, and references that moved as much.
-  Part slower(int suspects, bool references_moved = true) {
-    const Baseline before = baseline_of(results);
-    for (int i = 0; i < suspects; ++i) {
-      results.cases[i].metrics["speedup"] = toy::timed("ratio", 5);
+  Part slower(int suspects, bool references_moved = true) const {
+    return changed([&](CaseResult& result, int number) {
+      if (number >= suspects) return;
+      result.metrics["speedup"] = toy::timed("ratio", 5);
       if (references_moved)
-        results.cases[i].variants["reference"].metrics["time_s"] = toy::timed("time", 3e-3);
-    }
-    return {.results = results, .list = list, .baseline = before};
+        result.variants["reference"].metrics["time_s"] = toy::timed("time", 3e-3);
+    });
   }
 };
+
+// The verdict after a second opinion that does so to each suspect.
+PartVerdict judge_after(const Part& judged, const std::function<void(Row&)>& opinion) {
+  return judge_part(judged, policy(), false, true,
+                    [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
+                      for (Row* suspect : suspects) opinion(*suspect);
+                    });
+}
 
 // Identical code whose reference moved as much as its speedup.
 PartVerdict moved_machine() {
@@ -78,6 +92,11 @@ Measured five_times(double value) {
   return {.value = value, .processes = 5, .values = std::vector<double>(5, value)};
 }
 
+Beside beside_as_accepted() {
+  return {.values = {{entry_key(toy::step_id, "case", "speedup"), five_times(10)},
+                     {entry_key(toy::step_id, "reference", "time_s"), five_times(6e-3)}}};
+}
+
 TEST(Suspects, ARatioWhoseReferenceBecameFasterByItselfIsUndecidedWhereNothingIsCounted) {
   const PartVerdict verdict = fallen_beside(0.8);
   EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
@@ -94,9 +113,7 @@ TEST(Suspects, ARatioWhoseCaseIsCountedElsewhereIsNotExcusedInARunWithoutCounts)
 
 TEST(Suspects, ARatioIsNotExcusedByAReferenceThatBecameFasterThanThatOfTheBaseBesideIt) {
   Part beside = fallen(0.8);
-  beside.beside =
-      Beside{.values = {{entry_key(toy::step_id, "case", "speedup"), five_times(10)},
-                        {entry_key(toy::step_id, "reference", "time_s"), five_times(6e-3)}}};
+  beside.beside = beside_as_accepted();
   EXPECT_EQ(row(judge(beside), "speedup", "case").verdict, "REGRESSION");
 }
 
@@ -146,9 +163,7 @@ TEST(Suspects, AReferenceIsNoControlOfItself) {
 // What both variants share, such as the cost of a launch, may have changed.
 TEST(Suspects, IdenticalCodeBesideABaseWhoseReferenceWasOtherwiseIsNotExcused) {
   Part judged = hashed("sha256:aa", "sha256:bb");
-  judged.beside =
-      Beside{.values = {{entry_key(toy::step_id, "case", "speedup"), five_times(10)},
-                        {entry_key(toy::step_id, "reference", "time_s"), five_times(6e-3)}}};
+  judged.beside = beside_as_accepted();
   const PartVerdict verdict = judge(judged);
   EXPECT_EQ(row(verdict, "speedup", "case").verdict, "REGRESSION");
   EXPECT_THAT(row(verdict, "speedup", "case").evidence.at("control"),
@@ -231,9 +246,8 @@ TEST(Suspects, ThreadsThatStandCloserLeaveARatioUndecidedOfWhichTheReferenceMayH
 TEST(Suspects, ThreadsThatStandCloserExcuseNoTime) {
   Results now = with_handover(50e-9, 10);
   toy::metric(now, "optimized", "time_s") = toy::timed("time", 12e-4);
-  std::string rules = toy::policy_text;
-  const std::string warns = R"("time": {"gate": "warn")";
-  rules.replace(rules.find(warns), warns.size(), R"("time": {"gate": "block")");
+  const std::string rules =
+      toy::policy_with(R"("time": {"gate": "warn")", R"("time": {"gate": "block")");
   const PartVerdict verdict =
       judge_part(part(now, with_handover(120e-9, 10)), policy(rules), false, true);
   EXPECT_EQ(row(verdict, "time_s", "optimized").verdict, "REGRESSION");
@@ -270,11 +284,8 @@ TEST(Suspects, SharedCoresLeaveALossUndecidedThatTheyCanExplain) {
 TEST(Suspects, SharedCoresAreNamedWhereProcessesDisagreeAboutABound) {
   Results now = on_shared_cores(10);
   toy::metric(now, "case", "speedup").processes = {2, 10, 10, 10, 10};
-  std::string rules = toy::policy_text;
-  const std::string launches =
-      R"("variant": "optimized", "metric": "launches", "bound": {"max": 64)";
-  rules.replace(rules.find(launches), launches.size(),
-                R"("metric": "speedup", "bound": {"min": 5)");
+  const std::string rules =
+      toy::policy_with(toy::launches_bound, R"("metric": "speedup", "bound": {"min": 5)");
   const PartVerdict verdict =
       judge_part(part(now, with_handover(50e-9, 10)), policy(rules), false, true);
   EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
@@ -336,15 +347,11 @@ TEST(Suspects, ThreeSuspectsAreNotYetTheEnvironment) {
 }
 
 TEST(Suspects, TimesThatMovedEverywhereDoNotExcuseASpeedupThatFellAlone) {
-  Many many(6);
-  const Baseline before = baseline_of(many.results);
-  for (CaseResult& result : many.results.cases) {
+  const PartVerdict verdict = judge(Many(6).changed([](CaseResult& result, int number) {
     result.variants["reference"].metrics["time_s"] = toy::timed("time", 6e-3 * 1.2);
     result.variants["optimized"].metrics["time_s"] = toy::timed("time", 6e-4 * 1.2);
-  }
-  many.results.cases.front().metrics["speedup"] = toy::timed("ratio", 5);
-  const PartVerdict verdict =
-      judge({.results = many.results, .list = many.list, .baseline = before});
+    if (number == 0) result.metrics["speedup"] = toy::timed("ratio", 5);
+  }));
   EXPECT_THAT(verdict.notes, testing::Contains(HasSubstr("the environment moved: 6 of 6 cases")));
   EXPECT_THAT(verdicts(verdict, "REGRESSION"), testing::ElementsAre("toy/step/n:100/f64 speedup"));
   EXPECT_EQ(verdict.exit, 1);
@@ -352,16 +359,11 @@ TEST(Suspects, TimesThatMovedEverywhereDoNotExcuseASpeedupThatFellAlone) {
 
 // Their references might explain them, but for the others.
 TEST(Suspects, TimesThatMovedEverywhereExcuseNoSpeedup) {
-  Many many(6);
-  const Baseline before = baseline_of(many.results);
-  for (CaseResult& result : many.results.cases)
-    for (auto& [variant, content] : result.variants) {
-      Metric& time = content.metrics["time_s"];
-      time = toy::timed("time", 1.2 * *time.median);
-    }
-  many.results.cases.front().metrics["speedup"] = toy::timed("ratio", 8.5);
-  const PartVerdict verdict =
-      judge({.results = many.results, .list = many.list, .baseline = before});
+  const PartVerdict verdict = judge(Many(6).changed([](CaseResult& result, int number) {
+    result.variants["reference"].metrics["time_s"] = toy::timed("time", 6e-3 * 1.2);
+    result.variants["optimized"].metrics["time_s"] = toy::timed("time", 6e-4 * 1.2);
+    if (number == 0) result.metrics["speedup"] = toy::timed("ratio", 8.5);
+  }));
   EXPECT_THAT(verdict.notes, testing::Contains(HasSubstr("the environment moved: 6 of 6 cases")));
   EXPECT_THAT(verdicts(verdict, "REGRESSION"), testing::ElementsAre("toy/step/n:100/f64 speedup"));
   EXPECT_EQ(verdict.exit, 1);
@@ -370,8 +372,7 @@ TEST(Suspects, TimesThatMovedEverywhereExcuseNoSpeedup) {
 TEST(Suspects, ThePolicySaysHowManySuspectsAreTheMachine) {
   const Part judged = Many(20).slower(5);
   EXPECT_EQ(judge(judged).exit, 4);
-  std::string fewer = toy::policy_text;
-  fewer.insert(fewer.find("\"rules\""), "\"most_suspects\": 4, ");
+  const std::string fewer = toy::policy_with(R"("rules")", R"("most_suspects": 4, "rules")");
   const PartVerdict verdict = judge_part(judged, policy(fewer), false, true);
   EXPECT_EQ(verdict.exit, 0);
   EXPECT_THAT(verdict.notes, testing::ElementsAre(HasSubstr("the environment moved: 5 of 20")));
@@ -384,13 +385,10 @@ TEST(Suspects, ThirteenSuspectsAreTheMachineByDefault) {
 
 // Six cases whose optimized variants take a tenth longer, and their references a fifth.
 Part all_slower() {
-  Many many(6);
-  const Baseline before = baseline_of(many.results);
-  for (CaseResult& result : many.results.cases) {
+  return Many(6).changed([](CaseResult& result, int) {
     result.variants["reference"].metrics["time_s"] = toy::timed("time", 6e-3 * 1.2);
     result.variants["optimized"].metrics["time_s"] = toy::timed("time", 6e-4 * 1.1);
-  }
-  return {.results = many.results, .list = many.list, .baseline = before};
+  });
 }
 
 // The verdict after a second opinion that does so to each row, and the variants that it is asked
@@ -398,14 +396,10 @@ Part all_slower() {
 std::pair<PartVerdict, std::vector<std::string>> all_slower_after(
     const std::function<void(Row&)>& opinion) {
   std::vector<std::string> first;
-  const PartVerdict verdict =
-      judge_part(all_slower(), policy(), false, true,
-                 [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
-                   for (Row* suspect : suspects) {
-                     if (first.size() < 3) first.push_back(suspect->variant);
-                     opinion(*suspect);
-                   }
-                 });
+  const PartVerdict verdict = judge_after(all_slower(), [&](Row& suspect) {
+    if (first.size() < 3) first.push_back(suspect.variant);
+    opinion(suspect);
+  });
   return {verdict, first};
 }
 
@@ -493,12 +487,7 @@ TEST(Suspects, ManySuspectsBesideABaseAreUndecidedUnlessTheyAreCompared) {
 Row after_opinion(const std::function<void(Row&)>& opinion) {
   Results slower = toy::host();
   toy::metric(slower, "case", "speedup") = toy::timed("ratio", 9.2);
-  const PartVerdict verdict =
-      judge_part(part(slower, toy::host()), policy(), false, true,
-                 [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
-                   for (Row* suspect : suspects) opinion(*suspect);
-                 });
-  return row(verdict, "speedup", "case");
+  return row(judge_after(part(slower, toy::host()), opinion), "speedup", "case");
 }
 
 TEST(Suspects, ASuspectThatNoComparisonLookedAtResolvesNoMoreThanScreening) {
@@ -517,33 +506,26 @@ TEST(Suspects, ASuspectThatNoComparisonLookedAtResolvesNoMoreThanScreening) {
 
 TEST(Suspects, WhatAComparisonConfirmedIsNotDoubtedForWhereThreadsStood) {
   const PartVerdict verdict =
-      judge_part(part(with_handover(350e-9, 5), with_handover(50e-9, 10)), policy(), false, true,
-                 [](const std::vector<Row*>& suspects, std::vector<std::string>&) {
-                   for (Row* suspect : suspects) suspect->evidence[confirmation_evidence] = "found";
-                 });
+      judge_after(part(with_handover(350e-9, 5), with_handover(50e-9, 10)),
+                  [](Row& suspect) { suspect.evidence[confirmation_evidence] = "found"; });
   EXPECT_EQ(row(verdict, "speedup", "case").verdict, "REGRESSION");
   EXPECT_EQ(verdict.exit, 1);
 }
 
 TEST(Suspects, WhatASecondOpinionCouldNotCompareIsDoubtedForWhereThreadsStood) {
   const PartVerdict verdict =
-      judge_part(part(with_handover(350e-9, 5), with_handover(50e-9, 10)), policy(), false, true,
-                 [](const std::vector<Row*>&, std::vector<std::string>&) {});
+      judge_after(part(with_handover(350e-9, 5), with_handover(50e-9, 10)), [](Row&) {});
   EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
   EXPECT_EQ(verdict.exit, 4);
 }
 
 TEST(Suspects, TheLargestLossIsComparedFirst) {
-  Many three(3);
-  const Baseline before = baseline_of(three.results);
   const double speedups[] = {9, 5, 7};
-  for (int i = 0; i < 3; ++i)
-    three.results.cases[i].metrics["speedup"] = toy::timed("ratio", speedups[i]);
+  const Part judged = Many(3).changed([&](CaseResult& result, int number) {
+    result.metrics["speedup"] = toy::timed("ratio", speedups[number]);
+  });
   std::vector<std::string> asked;
-  (void)judge_part({.results = three.results, .list = three.list, .baseline = before}, policy(),
-                   false, true, [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
-                     for (const Row* suspect : suspects) asked.push_back(suspect->case_id);
-                   });
+  (void)judge_after(judged, [&](const Row& suspect) { asked.push_back(suspect.case_id); });
   EXPECT_THAT(asked, testing::ElementsAre("toy/step/n:101/f64", "toy/step/n:102/f64",
                                           "toy/step/n:100/f64"));
 }
@@ -552,18 +534,13 @@ TEST(Suspects, TheLargestLossIsComparedFirst) {
 // could have shown so much.
 std::vector<std::optional<double>> resolutions_where_compared(
     std::optional<double> shown, const std::string& metric = "speedup") {
-  Many three(3);
-  const Baseline before = baseline_of(three.results);
-  three.results.cases[0].metrics["speedup"] = toy::timed("ratio", 9.2);
-  const Part judged{.results = three.results, .list = three.list, .baseline = before};
-  const PartVerdict verdict =
-      judge_part(judged, policy(), false, true,
-                 [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
-                   for (Row* suspect : suspects) {
-                     suspect->evidence[confirmation_evidence] = "found";
-                     suspect->resolution = shown;
-                   }
-                 });
+  const Part judged = Many(3).changed([](CaseResult& result, int number) {
+    if (number == 0) result.metrics["speedup"] = toy::timed("ratio", 9.2);
+  });
+  const PartVerdict verdict = judge_after(judged, [&](Row& suspect) {
+    suspect.evidence[confirmation_evidence] = "found";
+    suspect.resolution = shown;
+  });
   std::vector<std::optional<double>> found;
   for (const Row& one : verdict.rows)
     if (one.metric == metric && one.variant != "reference") found.push_back(one.resolution);
@@ -594,10 +571,7 @@ TEST(Suspects, WhatWasNotComparedResolvesNothingWhereNoComparisonCouldHaveShownA
 std::pair<std::vector<std::string>, int> asked_about(const Part& judged) {
   std::vector<std::string> asked;
   const PartVerdict verdict =
-      judge_part(judged, policy(), false, true,
-                 [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
-                   for (const Row* suspect : suspects) asked.push_back(suspect->metric);
-                 });
+      judge_after(judged, [&](const Row& suspect) { asked.push_back(suspect.metric); });
   return {asked, verdict.exit};
 }
 

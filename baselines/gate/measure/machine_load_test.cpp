@@ -22,6 +22,11 @@ class SyntheticMachine : public testing::Test {
  protected:
   TemporaryFolder folder_{"machine-test"};
 
+  static Quality told_by(const MachineWatch& watch) {
+    Quality quality;
+    watch.describe(quality, {});
+    return quality;
+  }
   void tell(const std::string& path, const std::string& content) const {
     std::filesystem::create_directories((folder_.path() / path).parent_path());
     std::ofstream(folder_.path() / path) << content;
@@ -48,8 +53,7 @@ TEST_F(SyntheticMachine, ARunOfWhichTheHypervisorKeptMuchIsInvalid) {
   MachineWatch watch(folder_.path());
   tell_ticks(70, 0, 30);
   watch.look();
-  Quality quality;
-  watch.describe(quality, {});
+  const Quality quality = told_by(watch);
   EXPECT_FALSE(quality.valid);
   EXPECT_NE(quality.reasons.at(0).find("the hypervisor kept the CPUs for 30 %"), std::string::npos)
       << quality.reasons.at(0);
@@ -64,8 +68,7 @@ TEST_F(SyntheticMachine, WhatTheHypervisorKeptBeforeAStopCountsWhereARunGoesOn) 
   MachineWatch resumed(folder_.path(), kept);
   tell_ticks(150, 0, 50);
   resumed.look();
-  Quality quality;
-  resumed.describe(quality, {});
+  const Quality quality = told_by(resumed);
   EXPECT_DOUBLE_EQ(*quality.steal_fraction, 0.25);
   EXPECT_FALSE(quality.valid);
 }
@@ -76,8 +79,7 @@ TEST_F(SyntheticMachine, WhatIsKeptOfAStoppedRunMayBeCutShort) {
   MachineWatch watch(folder_.path(), folder_.path() / "kept");
   tell_ticks(90, 0, 10);
   watch.look();
-  Quality quality;
-  watch.describe(quality, {});
+  const Quality quality = told_by(watch);
   EXPECT_DOUBLE_EQ(*quality.steal_fraction, 0.1);
 }
 
@@ -86,8 +88,7 @@ TEST_F(SyntheticMachine, WaitingForMemoryIsToldAndSpoilsTheRun) {
   MachineWatch watch(folder_.path());
   tell("proc/pressure/memory", "some avg10=9.00 avg60=0.00 avg300=0.00 total=900000000\nfull x\n");
   watch.look();
-  Quality quality;
-  watch.describe(quality, {});
+  const Quality quality = told_by(watch);
   EXPECT_EQ(quality.memory_stall_fraction, 1);
   EXPECT_FALSE(quality.valid);
 }
@@ -110,8 +111,7 @@ TEST_F(SyntheticMachine, TheLeastClockOfTheFastestCpuCountsWhileOneComputes) {
   watch.look_at_clock();
   clocks(800'000, 800'000);
   watch.look();
-  Quality quality;
-  watch.describe(quality, {});
+  const Quality quality = told_by(watch);
   EXPECT_DOUBLE_EQ(*quality.cpu_clock_hz, 2e9);
 }
 
@@ -123,8 +123,7 @@ TEST_F(SyntheticMachine, WithoutAGovernorTheProcessorsOwnWordCounts) {
 TEST_F(SyntheticMachine, WhatNobodyTellsStaysEmpty) {
   MachineWatch watch(folder_.path());
   watch.look();
-  Quality quality;
-  watch.describe(quality, {});
+  const Quality quality = told_by(watch);
   EXPECT_FALSE(quality.steal_fraction || quality.memory_stall_fraction || quality.cpu_clock_hz);
   EXPECT_TRUE(quality.valid);
 }

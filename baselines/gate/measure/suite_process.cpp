@@ -80,6 +80,11 @@ std::string list_of(const fs::path& binary, const std::vector<std::string>& cust
   return outcome.output;
 }
 
+List listed_by(const fs::path& binary) {
+  const std::string suite = binary.filename().string();
+  return parse_list(Document(text(suite, " --list=json"), list_of(binary, {})));
+}
+
 std::optional<MachineLock> lock_device(const std::string& device, Progress& progress) {
   if (device_kind(device) != "cuda") return std::nullopt;
   const auto colon = device.find(':');

@@ -17,6 +17,7 @@
 #include "gate/base/error.hpp"
 #include "gate/base/printing.hpp"
 #include "gate/base/process.hpp"
+#include "gate/documents/list.hpp"
 
 namespace holdfast::gate {
 
@@ -68,6 +69,7 @@ std::string filter_of(const std::set<std::string>& ids);
 // The list as the suite prints it now. The build stored the same bytes beside it; another list is
 // another build's. `custom` are the suite's own options, which may change its list.
 std::string list_of(const std::filesystem::path& binary, const std::vector<std::string>& custom);
+List listed_by(const std::filesystem::path& binary);
 
 // Keeps other runs of holdfast off the GPU while it lives; empty if the device is not a GPU.
 std::optional<MachineLock> lock_device(const std::string& device, Progress& progress);

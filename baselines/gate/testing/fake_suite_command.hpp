@@ -2,10 +2,9 @@
 // For tests: the real `holdfast` on a suite that behaves, or misbehaves, as FAKE_SUITE says.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include "gate/base/process.hpp"
 #include "gate/testing/arguments.hpp"
+#include "gate/testing/expect_outcome.hpp"
 
 namespace holdfast::gate {
 

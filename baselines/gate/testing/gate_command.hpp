@@ -2,12 +2,11 @@
 // For tests: the real `holdfast` on results that a test writes.
 #pragma once
 
-#include <gmock/gmock.h>
-
 #include <source_location>
 
 #include "gate/documents/results.hpp"
 #include "gate/documents/verdict.hpp"
+#include "gate/testing/expect_outcome.hpp"
 #include "gate/testing/toy_root.hpp"
 
 namespace holdfast::gate {
@@ -26,20 +25,18 @@ class GateCommand : public toy::Root {
     return outcome.code;
   }
 
-  // Expects how a command ended, and what it printed.
+  // Expects how the last command ended, and what it printed.
   template <class Words>
   void expect_output(int code, int expected, const Words& words,
                      std::source_location where = std::source_location::current()) const {
-    const testing::ScopedTrace trace(where.file_name(), static_cast<int>(where.line()), "here");
-    EXPECT_EQ(code, expected) << complaints_;
-    EXPECT_THAT(output_, words);
+    gate::expect_output({.code = code, .output = output_, .complaints = complaints_}, expected,
+                        words, where);
   }
   template <class Words>
   void expect_complaint(int code, int expected, const Words& words,
                         std::source_location where = std::source_location::current()) const {
-    const testing::ScopedTrace trace(where.file_name(), static_cast<int>(where.line()), "here");
-    EXPECT_EQ(code, expected) << output_;
-    EXPECT_THAT(complaints_, words);
+    gate::expect_complaint({.code = code, .output = output_, .complaints = complaints_}, expected,
+                           words, where);
   }
 
   // The options that name what is accepted and what the build lists.
@@ -78,6 +75,13 @@ class GateCommand : public toy::Root {
     write_file(lists_ / "toy.list.json", printed);
   }
 
+  // What cases were called before, `"old": "new"`, and why.
+  void aliases(const std::string& members, const std::string& why = "") const {
+    write_file(baselines_ / "aliases.json",
+               text(R"({"schema": "holdfast-aliases/1", "aliases": {)", members, "}",
+                    why.empty() ? "" : R"(, "why": {)" + why + "}", "}\n"));
+  }
+
   // Runs git in the test's folder, without sample hooks and background maintenance.
   void git(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(),
@@ -97,6 +101,19 @@ class GateCommand : public toy::Root {
 
   std::filesystem::path baseline(const Results& results) const {
     return baselines_ / "devices" / results.env.device_class / "toy.json";
+  }
+
+  // Its baseline in the format before, in which each entry repeated its origin.
+  void store_older_baseline(const Results& of) const {
+    nlohmann::json file = nlohmann::json::parse(read_file(baseline(of)));
+    file["schema"] = "holdfast-baseline/1";
+    for (auto& [key, entry] : file["entries"].items()) {
+      entry["accepted"] = file["acceptances"][entry["by"].get<std::string>()];
+      entry["accepted"]["previous"] = nullptr;
+      entry.erase("by");
+    }
+    for (const char* newer : {"acceptances", "bounded", "limits", "metrics"}) file.erase(newer);
+    write_file(baseline(of), canonical(file));
   }
 
   Verdict verdict() const { return read_verdict(results_ / "verdict.json"); }

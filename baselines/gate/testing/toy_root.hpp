@@ -7,7 +7,9 @@
 
 #include <filesystem>
 #include <functional>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "gate/base/process.hpp"
 #include "gate/documents/baseline.hpp"
@@ -33,6 +35,20 @@ inline const std::string policy_text = R"(// A policy of the usual kinds and a f
   {"match": "toy/step/**", "variant": "optimized", "metric": "launches", "bound": {"max": 64, "source": "a toy's bound"}}],
  "waivers": []}
 )";
+
+// `content` with the first `from` replaced; throws where there is none.
+inline std::string replaced(std::string content, const std::string& from, const std::string& to) {
+  const std::size_t at = content.find(from);
+  if (at == std::string::npos) throw std::runtime_error(from + " is not in " + content);
+  return content.replace(at, from.size(), to);
+}
+inline std::string policy_with(const std::string& from, const std::string& to) {
+  return replaced(policy_text, from, to);
+}
+
+// The begin of the toy's only rule, behind the cases that it matches.
+inline constexpr const char* launches_bound =
+    R"("variant": "optimized", "metric": "launches", "bound": {"max": 64)";
 
 inline Meanings metrics() {
   return {{"launches", {"exact"}},
@@ -146,6 +162,17 @@ inline Metric& metric(Results& results, const std::string& variant, const std::s
   return variant == "case" ? first.metrics[name] : first.variants[variant].metrics[name];
 }
 
+// The baseline as if the case `id` had had the name `former` when it was accepted.
+inline Baseline accepted_as(const std::string& former, const std::string& id, Baseline baseline) {
+  const auto rename = [&](Entries& entries) {
+    for (auto& [key, entry] : std::exchange(entries, {}))
+      entries[key.starts_with(id + '|') ? former + key.substr(id.size()) : key] = entry;
+  };
+  rename(baseline.entries);
+  for (auto& [processor, entries] : baseline.processors) rename(entries);
+  return baseline;
+}
+
 // What the error that `read` throws says.
 template <class Read>
 std::string complaint(const Read& read) {
@@ -201,10 +228,7 @@ class Root : public testing::Test {
   // Replaces the first occurrence in a file of the root.
   static void spoil(const std::filesystem::path& path, const std::string& from,
                     const std::string& to) {
-    std::string content = read_file(path);
-    const std::size_t at = content.find(from);
-    ASSERT_NE(at, std::string::npos) << from << " is not in " << content;
-    write_file(path, content.replace(at, from.size(), to));
+    write_file(path, replaced(read_file(path), from, to));
   }
 };
 

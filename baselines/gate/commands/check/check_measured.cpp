@@ -101,6 +101,17 @@ void tell_lost_by_base(const Part& part, Verdict& verdict) {
            text("lost it (", lost.status, "): ", lost.reason.value_or("no reason given")));
 }
 
+void miss(const std::string& suite, const std::string& device, const std::string& because,
+          const std::string& next, Verdict& verdict) {
+  Row row{.case_id = suite, .device_class = device, .variant = case_variant, .metric = ""};
+  row.verdict = verdict::missing;
+  row.blocking = true;
+  say(row, because);
+  row.next = next;
+  verdict.rows.push_back(std::move(row));
+  verdict.exit = worse_exit_code(verdict.exit, exit_code(Fault::incomplete));
+}
+
 void look_for_expected(const CheckRequest& request, const Root& root, Verdict& verdict) {
   for (const std::string& expected : request.expect) {
     const std::size_t colon = expected.find(':');
@@ -114,13 +125,7 @@ void look_for_expected(const CheckRequest& request, const Root& root, Verdict& v
       if (part.results.suite == suite && part.results.env.device_name == device)
         why = no_answer(part.results);
     if (why.empty()) continue;
-    Row row{.case_id = suite, .device_class = device, .variant = case_variant, .metric = ""};
-    row.verdict = verdict::missing;
-    row.blocking = true;
-    say(row, "expected, and " + why);
-    row.next = measure_command(request, suite, device);
-    verdict.rows.push_back(std::move(row));
-    verdict.exit = worse_exit_code(verdict.exit, exit_code(Fault::incomplete));
+    miss(suite, device, "expected, and " + why, measure_command(request, suite, device), verdict);
   }
 }
 

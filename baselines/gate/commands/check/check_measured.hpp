@@ -32,6 +32,10 @@ void tell_unmeasured(const CheckRequest& request, const Root& root, Verdict& ver
 // measure it.
 void tell_lost_by_base(const Part& part, Verdict& verdict);
 
+// Reports a suite that the check needs on a device, and has not.
+void miss(const std::string& suite, const std::string& device, const std::string& because,
+          const std::string& next, Verdict& verdict);
+
 // Parts named by --expect must be there, and be complete.
 void look_for_expected(const CheckRequest& request, const Root& root, Verdict& verdict);
 

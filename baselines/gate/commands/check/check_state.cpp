@@ -9,7 +9,6 @@
 #include "gate/commands/check/check_measured.hpp"
 #include "gate/documents/baseline_files.hpp"
 #include "gate/documents/verdict_names.hpp"
-#include "gate/judge/row_sentence.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -49,21 +48,6 @@ void expect_tracked(const CheckRequest& request) {
 void tell_no_policy(Verdict& verdict) {
   verdict.notes.push_back("the merge base has no policy: this change's own rules judge it");
   verdict.caveats.push_back("by this change's own rules alone");
-}
-
-// Adds a row for a part that should be judged and is not.
-void miss(const std::string& place, const std::string& because, const std::string& next,
-          Verdict& verdict) {
-  Row row{.case_id = fs::path(place).stem(),
-          .device_class = fs::path(place).parent_path().filename(),
-          .variant = case_variant,
-          .metric = ""};
-  row.verdict = verdict::missing;
-  row.blocking = true;
-  say(row, because);
-  row.next = next;
-  verdict.rows.push_back(std::move(row));
-  verdict.exit = worse_exit_code(verdict.exit, exit_code(Fault::incomplete));
 }
 
 bool is_same_but_for_case(const std::string& a, const std::string& b) {
@@ -144,22 +128,15 @@ void CheckState::look_for_lost_files(const std::vector<std::string>& tracked) {
 }
 
 bool CheckState::says_why_gone(const Baseline& before) const {
-  const auto is_gone = [&](const auto& entry) {
-    const auto [id, variant, metric] = entry_name(entry.first);
-    return own_.removal(id, before.device_class, variant, metric) != nullptr;
-  };
-  const auto all = [&](const Entries& entries) {
-    return std::all_of(entries.begin(), entries.end(), is_gone);
-  };
-  const MetricNames bounded = before.bounded.value_or(MetricNames());
-  return all(before.entries) &&
-         std::all_of(before.processors.begin(), before.processors.end(),
-                     [&](const auto& one) { return all(one.second); }) &&
-         std::all_of(bounded.begin(), bounded.end(), [&](const auto& one) {
-           return std::all_of(one.second.begin(), one.second.end(), [&](const std::string& metric) {
-             return own_.removal(one.first, before.device_class, case_variant, metric) != nullptr;
-           });
-         });
+  for (const auto& [processor, entries] : by_processor(before))
+    for (const auto& [key, entry] : *entries) {
+      const auto [id, variant, metric] = entry_name(key);
+      if (!own_.removal(id, before.device_class, variant, metric)) return false;
+    }
+  for (const auto& [id, metrics] : before.bounded.value_or(MetricNames()))
+    for (const std::string& metric : metrics)
+      if (!own_.removal(id, before.device_class, case_variant, metric)) return false;
+  return true;
 }
 
 void CheckState::load(Part& part) const {
@@ -213,7 +190,8 @@ void CheckState::tell(Verdict& verdict) const {
   if (!request_.whole()) return;
   for (const auto& [place, because] : lost_)
     if (!tools_.contains(place))
-      miss(place, because, text("git restore ", (request_.baselines / place).string()), verdict);
+      miss(fs::path(place).stem(), fs::path(place).parent_path().filename(), because,
+           text("git restore ", (request_.baselines / place).string()), verdict);
   if (base_) tell_unmeasured(verdict);
 }
 
@@ -256,7 +234,7 @@ void CheckState::tell_unmeasured(Verdict& verdict) const {
     }
     if (why.empty()) continue;
     if (!device.empty())
-      miss(place, "the merge base has its baseline, and " + why,
+      miss(suite, on, "the merge base has its baseline, and " + why,
            measure_command(request_, suite, device), verdict);
     else if (kind_of_class(on) == "cuda-dry")
       unmeasured[on].insert(suite);

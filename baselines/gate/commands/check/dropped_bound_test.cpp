@@ -58,12 +58,10 @@ TEST_F(DroppedBound, IsMissing) {
 
 TEST_F(DroppedBound, IsMissingThoughTheChangeAcceptsItsBaselineAnew) {
   drop();
-  EXPECT_EQ(accept(), 2) << output_;
-  EXPECT_THAT(complaints_,
-              HasSubstr("toy/sum/n:64/f64|case|floor_fraction  bounded -> none  (removed)"));
+  expect_complaint(accept(), 2,
+                   HasSubstr("toy/sum/n:64/f64|case|floor_fraction  bounded -> none  (removed)"));
   ASSERT_EQ(accept({"--why=nobody reads it"}), 0) << complaints_;
-  EXPECT_EQ(judge(), 3) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("floor_fraction has bounds, and is listed no more"));
+  expect_output(judge(), 3, HasSubstr("floor_fraction has bounds, and is listed no more"));
 }
 
 TEST_F(DroppedBound, IsAcceptedWhereThePolicySaysWhyItIsGone) {
@@ -72,24 +70,22 @@ TEST_F(DroppedBound, IsAcceptedWhereThePolicySaysWhyItIsGone) {
       no_waivers,
       R"("removed": [{"match": "toy/sum/**", "metric": "floor_fraction", "why": "a sum has no floor"}],
             "waivers": [])");
-  EXPECT_EQ(judge(), 0) << output_ << complaints_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED"), HasSubstr("a sum has no floor")));
+  expect_output(judge(), 0, AllOf(HasSubstr("ACCEPTED"), HasSubstr("a sum has no floor")));
 }
 
 // A part that was not measured does not report it missing.
 TEST_F(DroppedBound, OfAClassThatNobodyMeasuredIsALoosening) {
   drop();
   std::filesystem::remove(result_path(host_));
-  EXPECT_EQ(judge(), 1) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("LOOSENED  toy/sum/n:64/f64 on host-x86_64-v4-2t: "
-                                 "bounds of floor_fraction -> listed no more"));
+  expect_output(judge(), 1,
+                HasSubstr("LOOSENED  toy/sum/n:64/f64 on host-x86_64-v4-2t: "
+                          "bounds of floor_fraction -> listed no more"));
 }
 
 // In two changes: the first removes the name, the next one the metric.
 TEST_F(DroppedBound, IsNotMadeReadyByAChangeBefore) {
   edit(host_, [](Baseline& edited) { edited.bounded->erase(dropped); });
-  EXPECT_EQ(judge(), 1) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("bounds of floor_fraction -> taken out of the baseline"));
+  expect_output(judge(), 1, HasSubstr("bounds of floor_fraction -> taken out of the baseline"));
   edit(host_, [](Baseline& edited) { edited.bounded.reset(); });
   EXPECT_EQ(judge(), 1) << output_ << complaints_;
 }
@@ -98,8 +94,7 @@ TEST_F(DroppedBound, IsToldNotToBeKnownWhereNoBaselineSaysWhatHadBounds) {
   edit(host_, [](Baseline& edited) { edited.bounded.reset(); });
   begin();
   drop();
-  EXPECT_EQ(judge(), 0) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("whether metrics that have bounds alone are gone"));
+  expect_output(judge(), 0, HasSubstr("whether metrics that have bounds alone are gone"));
 }
 
 // Hosts are not measured here, and no run on one would report the case as missing.
@@ -107,12 +102,11 @@ TEST_F(DroppedBound, AWholeDeviceThatACaseDropsIsALoosening) {
   listed_.cases.back().devices.erase("host");
   store_as_listed(toy::dry(), listed_);
   std::filesystem::remove(result_path(host_));
-  EXPECT_EQ(judge(), 1) << output_ << complaints_;
-  EXPECT_THAT(output_,
-              AllOf(HasSubstr("LOOSENED  toy/sum/n:64/f64 on host-x86_64-v4-2t: "
-                              "2 accepted values such as optimized|peak_bytes -> "
-                              "not run on host any more"),
-                    HasSubstr("toy/sum/n:64/f64 on host-x86_64-v4-2t of AuthenticAMD-26-2: ")));
+  expect_output(judge(), 1,
+                AllOf(HasSubstr("LOOSENED  toy/sum/n:64/f64 on host-x86_64-v4-2t: "
+                                "2 accepted values such as optimized|peak_bytes -> "
+                                "not run on host any more"),
+                      HasSubstr("toy/sum/n:64/f64 on host-x86_64-v4-2t of AuthenticAMD-26-2: ")));
 }
 
 // It has no accepted value whose absence would show.
@@ -127,8 +121,7 @@ TEST_F(DroppedBound, ThatWasTheCasesLastIsMissingWhereTheCaseMovesToAnotherTier)
   host_.cases.pop_back();
   dry_.cases.pop_back();
   measure();
-  EXPECT_EQ(judge(), 3) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("floor_fraction has bounds, and is listed no more"));
+  expect_output(judge(), 3, HasSubstr("floor_fraction has bounds, and is listed no more"));
   std::filesystem::remove(result_path(host_));
   EXPECT_EQ(judge(), 3) << "the dry device misses what it had accepted";
   EXPECT_THAT(output_, HasSubstr("bounds of floor_fraction -> of the tier full, "
@@ -155,17 +148,14 @@ TEST_F(DroppedBound, IsFoundThoughItsCaseIsRenamedOutOfTheGlobAndHasNoAcceptedVa
   listed.id = result.id = "toy/total/n:64/f64";
   result.variants["optimized"].metrics["floor_fraction"].value = 0.05;
   measure();
-  write_file(
-      baselines_ / "aliases.json",
-      R"({"schema": "holdfast-aliases/1", "aliases": {"toy/sum/n:64/f64": "toy/total/n:64/f64"}})");
-  EXPECT_EQ(judge(), 1) << output_ << complaints_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("LOOSENED  bound of floor_fraction"),
-                             HasSubstr("below the bound of 0.1")));
+  aliases(R"("toy/sum/n:64/f64": "toy/total/n:64/f64")");
+  expect_output(
+      judge(), 1,
+      AllOf(HasSubstr("LOOSENED  bound of floor_fraction"), HasSubstr("below the bound of 0.1")));
 }
 
 TEST_F(DroppedBound, IsNoneWhereTheMetricIsStillListed) {
-  EXPECT_EQ(accept(), 0) << complaints_;
-  EXPECT_THAT(output_, HasSubstr("nothing to change"));
+  expect_output(accept(), 0, HasSubstr("nothing to change"));
   const Baseline kept = read_baseline(baseline(host_));
   EXPECT_EQ(kept.bounded,
             (MetricNames{{toy::step_id, {"floor_fraction"}}, {toy::sum_id, {"floor_fraction"}}}));

@@ -36,36 +36,32 @@ class LaxerOracle : public WhoJudges {
 
 TEST_F(LaxerOracle, IsALoosening) {
   measure();
-  EXPECT_EQ(judge(), 1) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("LOOSENED  limit of the error, for toy/step/n:64/f64: "
-                                 "1e-12 -> 1e-06"));
+  expect_output(judge(), 1,
+                HasSubstr("LOOSENED  limit of the error, for toy/step/n:64/f64: "
+                          "1e-12 -> 1e-06"));
 }
 
 TEST_F(LaxerOracle, IsAcceptedWithAReason) {
   measure();
-  EXPECT_EQ(accept(), 2) << output_;
-  EXPECT_THAT(complaints_, HasSubstr("toy/step/n:64/f64|case|limit"));
+  expect_complaint(accept(), 2, HasSubstr("toy/step/n:64/f64|case|limit"));
   ASSERT_EQ(accept({"--why=the oracle has six digits"}), 0) << complaints_;
-  EXPECT_EQ(judge(), 0) << output_ << complaints_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED  limit of the error"),
-                             HasSubstr("the oracle has six digits")));
+  expect_output(
+      judge(), 0,
+      AllOf(HasSubstr("ACCEPTED  limit of the error"), HasSubstr("the oracle has six digits")));
 }
 
 TEST_F(LaxerOracle, IsALittleLaxerOneToo) {
   listed_.cases.front().limit = host_.cases.front().check.limit = 2e-12;
   host_.cases.front().check.error = 1e-12;
   measure();
-  EXPECT_EQ(judge(), 1) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("LOOSENED  limit of the error"));
-  EXPECT_EQ(accept(), 2) << output_;
-  EXPECT_THAT(complaints_, HasSubstr("toy/step/n:64/f64|case|limit"));
+  expect_output(judge(), 1, HasSubstr("LOOSENED  limit of the error"));
+  expect_complaint(accept(), 2, HasSubstr("toy/step/n:64/f64|case|limit"));
 }
 
 TEST_F(LaxerOracle, OfACheckWhoseListSaysNoLimitIsIncomplete) {
   listed_.cases.front().limit.reset();
   measure();
-  EXPECT_EQ(judge(), 3) << output_;
-  EXPECT_THAT(complaints_, HasSubstr("its list says no limit"));
+  expect_complaint(judge(), 3, HasSubstr("its list says no limit"));
 }
 
 TEST_F(LaxerOracle, IsNotOneThatIsStricter) {
@@ -75,8 +71,7 @@ TEST_F(LaxerOracle, IsNotOneThatIsStricter) {
   EXPECT_EQ(judge(), 0) << output_ << complaints_;
   ASSERT_EQ(accept(), 0) << complaints_;
   EXPECT_THAT(output_, HasSubstr("toy/step/n:64/f64|case|limit  1e-12 -> 1e-14\n"));
-  EXPECT_EQ(judge(), 0) << output_ << complaints_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("(well)"), Not(HasSubstr("limit of the error"))));
+  expect_output(judge(), 0, AllOf(HasSubstr("(well)"), Not(HasSubstr("limit of the error"))));
 }
 
 TEST_F(LaxerOracle, IsNoneForAReasonOfBefore) {
@@ -86,8 +81,7 @@ TEST_F(LaxerOracle, IsNoneForAReasonOfBefore) {
     limit.value = 1e-6;
     limit.accepted.why = edited.entries.begin()->second.accepted.why;
   });
-  EXPECT_EQ(judge(), 1) << output_;
-  EXPECT_THAT(output_, HasSubstr("LOOSENED  limit of the error"));
+  expect_output(judge(), 1, HasSubstr("LOOSENED  limit of the error"));
 }
 
 TEST_F(LaxerOracle, IsNotExcusedByTheReasonOfALimitThatIsLessLax) {
@@ -97,9 +91,9 @@ TEST_F(LaxerOracle, IsNotExcusedByTheReasonOfALimitThatIsLessLax) {
     limit.value = 1e-9;
     limit.accepted.why = "the oracle has nine digits";
   });
-  EXPECT_EQ(judge(), 1) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("LOOSENED  limit of the error, for toy/step/n:64/f64: "
-                                 "1e-12 -> 1e-06"));
+  expect_output(judge(), 1,
+                HasSubstr("LOOSENED  limit of the error, for toy/step/n:64/f64: "
+                          "1e-12 -> 1e-06"));
 }
 
 TEST_F(LaxerOracle, IsNotHiddenByAnErrorBelowZero) {
@@ -113,13 +107,11 @@ TEST_F(LaxerOracle, IsNotHiddenByAnErrorBelowZero) {
 // In two changes: the first edits what is accepted, the next one the oracle.
 TEST_F(LaxerOracle, IsNotMadeReadyByAChangeBefore) {
   edit([](Baseline& edited) { edited.limits.at("toy/step/n:64/f64").value = 1.; });
-  EXPECT_EQ(judge(), 1) << output_;
-  EXPECT_THAT(output_, HasSubstr("LOOSENED  limit of the error, for toy/step/n:64/f64"));
+  expect_output(judge(), 1, HasSubstr("LOOSENED  limit of the error, for toy/step/n:64/f64"));
   for (const Results& of : {toy::dry(), toy::host()})
     edit(of, [](Baseline& edited) { edited.limits.clear(); });
-  EXPECT_EQ(judge(), 1) << output_;
-  EXPECT_THAT(output_,
-              HasSubstr("2 cases such as toy/step/n:64/f64: 1e-12 -> kept in no baseline"));
+  expect_output(judge(), 1,
+                HasSubstr("2 cases such as toy/step/n:64/f64: 1e-12 -> kept in no baseline"));
 }
 
 // A class without an acceptance since keeps an older, laxer limit.
@@ -131,18 +123,18 @@ TEST_F(LaxerOracle, IsALooseningWhereAnotherClassWasNeverAcceptedAsStrictly) {
   });
   begin();
   measure();
-  EXPECT_EQ(judge(), 1) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("LOOSENED  limit of the error, for toy/step/n:64/f64: "
-                                 "1e-12 -> "));
+  expect_output(judge(), 1,
+                HasSubstr("LOOSENED  limit of the error, for toy/step/n:64/f64: "
+                          "1e-12 -> "));
 }
 
 TEST_F(LaxerOracle, OfACaseThatChecksNothingAnyMoreIsALoosening) {
   listed_.cases.front().limit.reset();
   store_as_listed(toy::dry(), listed_);
   std::filesystem::remove(result_path(toy::host()));
-  EXPECT_EQ(judge(), 1) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("LOOSENED  limit of the error, for toy/step/n:64/f64: "
-                                 "1e-12 -> none"));
+  expect_output(judge(), 1,
+                HasSubstr("LOOSENED  limit of the error, for toy/step/n:64/f64: "
+                          "1e-12 -> none"));
 }
 
 // No accepted value would show that a list drops a case of the full tier.
@@ -166,16 +158,15 @@ class DroppedCase : public WhoJudges {
 };
 
 TEST_F(DroppedCase, OfTheFullTierIsALoosening) {
-  EXPECT_EQ(judge(), 1) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("LOOSENED  toy/large/n:4096/f64 on cuda-dry-sm_90: "
-                                 "the limit of its error, 1e-12 -> no such case"));
+  expect_output(judge(), 1,
+                HasSubstr("LOOSENED  toy/large/n:4096/f64 on cuda-dry-sm_90: "
+                          "the limit of its error, 1e-12 -> no such case"));
 }
 
 TEST_F(DroppedCase, OfTheFullTierIsAcceptedWhereThePolicySaysWhy) {
   policy(no_waivers, R"("removed": [{"match": "toy/large/**", "metric": "*",
                                       "why": "it says no more than the small one"}], "waivers": [])");
-  EXPECT_EQ(judge(), 0) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("it says no more than the small one"));
+  expect_output(judge(), 0, HasSubstr("it says no more than the small one"));
 }
 
 TEST_F(DroppedCase, OfTheFullTierIsNoneThatWasRenamed) {
@@ -184,8 +175,7 @@ TEST_F(DroppedCase, OfTheFullTierIsNoneThatWasRenamed) {
   listed.cases.back().id = "toy/great/n:4096/f64";
   listed.cases.back().tier = "full";
   store_as_listed(toy::dry(), listed);
-  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1",
-      "aliases": {"toy/large/n:4096/f64": "toy/great/n:4096/f64"}})");
+  aliases(R"("toy/large/n:4096/f64": "toy/great/n:4096/f64")");
   EXPECT_EQ(judge(), 0) << output_ << complaints_;
 }
 
@@ -194,8 +184,8 @@ TEST_F(LaxerOracle, IsToldNotToBeKnownWhereNoBaselineSaysHowStrictItWas) {
     edit(of, [](Baseline& edited) { edited.limits.clear(); });
   begin();
   measure();
-  EXPECT_EQ(judge(), 0) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("toy: whether its results may be further from their oracles'"));
+  expect_output(judge(), 0,
+                HasSubstr("toy: whether its results may be further from their oracles'"));
 }
 
 }  // namespace

@@ -66,10 +66,10 @@ TEST_F(StateBefore, ASuiteThatNobodyMeasuresAnyMoreIsMissed) {
   add_another_suite();
   EXPECT_EQ(judge(), 0) << output_ << complaints_;
   std::filesystem::remove(results_ / "cuda-dry-sm_90" / "other.json");
-  EXPECT_EQ(judge({"--require-baseline"}), 3) << output_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("MISSING     other  cuda-dry-sm_90  (blocking)"),
-                             HasSubstr("of its class only other suites were measured"),
-                             HasSubstr("holdfast run other --device=cuda-dry:sm_90")));
+  expect_output(judge({"--require-baseline"}), 3,
+                AllOf(HasSubstr("MISSING     other  cuda-dry-sm_90  (blocking)"),
+                      HasSubstr("of its class only other suites were measured"),
+                      HasSubstr("holdfast run other --device=cuda-dry:sm_90")));
   EXPECT_EQ(judge({"--only=toy"}), 0) << "who asks for one suite knows it: " << output_;
   EXPECT_EQ(judge({"--device=cuda-dry:sm_90"}), 0) << output_;
   EXPECT_EQ(check(), 0) << "nor is it missed where no change is judged: " << output_;
@@ -80,15 +80,13 @@ TEST_F(StateBefore, ASuiteOfWhichNotAllOfTheGateTierWasMeasuredIsMissed) {
   now.cases.pop_back();
   now.partial = true;
   store(now);
-  EXPECT_EQ(judge(), 3) << output_;
-  EXPECT_THAT(output_, HasSubstr("the merge base has its baseline, and the run was filtered"));
+  expect_output(judge(), 3, HasSubstr("the merge base has its baseline, and the run was filtered"));
   EXPECT_EQ(judge({"--only=toy"}), 0) << "who asks for one suite knows it: " << output_;
   EXPECT_EQ(check(), 0) << "nor is it missed where no change is judged: " << output_;
   now = toy::dry();
   now.run.sources = "/elsewhere";
   store(now);
-  EXPECT_EQ(judge(), 3) << output_;
-  EXPECT_THAT(output_, HasSubstr("and its device code was not the build's"));
+  expect_output(judge(), 3, HasSubstr("and its device code was not the build's"));
 }
 
 TEST_F(StateBefore, ASuiteWithoutResultsIsGoneWhereThePolicySaysWhy) {
@@ -100,8 +98,7 @@ TEST_F(StateBefore, ASuiteWithoutResultsIsGoneWhereThePolicySaysWhy) {
   EXPECT_EQ(judge(), 3) << output_;
   policy(no_waivers, R"("waivers": [],
  "removed": [{"match": "other/**", "metric": "*", "why": "the toy does it now"}])");
-  EXPECT_EQ(judge(), 0) << output_ << complaints_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED"), HasSubstr("the toy does it now")));
+  expect_output(judge(), 0, AllOf(HasSubstr("ACCEPTED"), HasSubstr("the toy does it now")));
 }
 
 TEST_F(StateBefore, ASuiteOfNothingButBoundsIsMissedWhereItIsNotMeasured) {
@@ -112,8 +109,7 @@ TEST_F(StateBefore, ASuiteOfNothingButBoundsIsMissedWhereItIsNotMeasured) {
   });
   begin();
   std::filesystem::remove(result_path(toy::dry()));
-  EXPECT_EQ(judge(), 3) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("of its class only other suites were measured"));
+  expect_output(judge(), 3, HasSubstr("of its class only other suites were measured"));
 }
 
 TEST_F(StateBefore, AClassThatNobodyMeasuredIsToldAndNotWell) {
@@ -128,8 +124,7 @@ TEST_F(StateBefore, AClassThatNobodyMeasuredIsToldAndNotWell) {
   std::filesystem::remove_all(result_path(another).parent_path());
   store(toy::host());
   std::filesystem::remove(result_path(toy::dry()));
-  EXPECT_EQ(judge(), 0) << output_;
-  EXPECT_THAT(output_, HasSubstr("passed; toy on cuda-dry-sm_90 not measured here"));
+  expect_output(judge(), 0, HasSubstr("passed; toy on cuda-dry-sm_90 not measured here"));
 }
 
 TEST_F(StateBefore, APolicyFileThatIsGoneIsMissedWhoeverNamesTheFolder) {
@@ -163,10 +158,9 @@ TEST_F(StateBefore, IsThatOfTheRepositoryAroundWhateverOneAHookNames) {
 }
 
 TEST_F(StateBefore, AnOlderPolicyAtAnOlderPlaceIsRead) {
-  std::string old = toy::policy_text;
-  const std::string row = R"("metrics": {)";
-  old.insert(old.find(row) + row.size(),
-             R"("launches": {"kind": "exact", "better": "lower", "unit": "1"}, )");
+  const std::string old = toy::policy_with(
+      R"("metrics": {)",
+      R"("metrics": {"launches": {"kind": "exact", "better": "lower", "unit": "1"}, )");
   std::filesystem::remove_all(baselines_ / "policy");
   write_file(baselines_ / "policy.json", old);
   begin();
@@ -189,8 +183,7 @@ TEST_F(StateBefore, AMergeBaseWithoutAPolicyLeavesTheChangesOwn) {
   std::filesystem::rename(baselines_ / "policy", folder_.path() / "policy");
   begin();
   std::filesystem::rename(folder_.path() / "policy", baselines_ / "policy");
-  EXPECT_EQ(judge(), 0) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("the merge base has no policy"));
+  expect_output(judge(), 0, HasSubstr("the merge base has no policy"));
 }
 
 }  // namespace

@@ -14,22 +14,20 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST_F(WhoJudges, AnUnchangedMeasurementIsWellAndTellsNoChange) {
-  EXPECT_EQ(judge(), 0) << output_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("(well)"), Not(HasSubstr("what this change does"))));
+  expect_output(judge(), 0, AllOf(HasSubstr("(well)"), Not(HasSubstr("what this change does"))));
 }
 
 TEST_F(WhoJudges, AGateThatIsTurnedOffBesideARegressionBlocks) {
   policy(exact_kind, R"("exact": {"gate": "off", "tolerance": 0)");
   one_more_launch();
-  EXPECT_EQ(judge(), 1);
-  EXPECT_THAT(output_, AllOf(HasSubstr("rose from 4 to 5"), HasSubstr("gate of launches"),
-                             HasSubstr("block -> off"), HasSubstr("LOOSENED")));
+  expect_output(judge(), 1,
+                AllOf(HasSubstr("rose from 4 to 5"), HasSubstr("gate of launches"),
+                      HasSubstr("block -> off"), HasSubstr("LOOSENED")));
 }
 
 TEST_F(WhoJudges, AGateThatIsTurnedOffAloneBlocks) {
   policy(exact_kind, R"("exact": {"gate": "off", "tolerance": 0)");
-  EXPECT_EQ(judge(), 1);
-  EXPECT_THAT(output_, HasSubstr("LOOSENED: "));
+  expect_output(judge(), 1, HasSubstr("LOOSENED: "));
 }
 
 TEST_F(WhoJudges, ALooseningWithItsReasonIsAcceptedAndShown) {
@@ -37,9 +35,9 @@ TEST_F(WhoJudges, ALooseningWithItsReasonIsAcceptedAndShown) {
          R"("rules": [{"match": "toy/step/**", "metric": "launches", "tolerance": 0.5,
                        "why": "the fifth launch reads back"},)");
   one_more_launch();
-  EXPECT_EQ(judge(), 0) << output_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED"), HasSubstr("the fifth launch reads back"),
-                             HasSubstr("0 % -> 50 %")));
+  expect_output(judge(), 0,
+                AllOf(HasSubstr("ACCEPTED"), HasSubstr("the fifth launch reads back"),
+                      HasSubstr("0 % -> 50 %")));
   ASSERT_FALSE(verdict().changes.empty());
   EXPECT_FALSE(verdict().changes.front().blocking);
 }
@@ -61,9 +59,8 @@ TEST_F(WhoJudges, AnOldReasonExcusesNoNewLoosening) {
 TEST_F(WhoJudges, ABoundThatGoesBlocks) {
   policy(R"("bound": {"max": 64, "source": "a toy's bound"})",
          R"("bound": {"max": 640, "source": "a toy's bound"})");
-  EXPECT_EQ(judge(), 1);
-  EXPECT_THAT(output_,
-              AllOf(HasSubstr("bound of launches"), HasSubstr("at most 64 -> at most 640")));
+  expect_output(judge(), 1,
+                AllOf(HasSubstr("bound of launches"), HasSubstr("at most 64 -> at most 640")));
 }
 
 TEST_F(WhoJudges, ABoundIsToldInItsUnitAndApartFromTheOneBefore) {
@@ -72,11 +69,9 @@ TEST_F(WhoJudges, ABoundIsToldInItsUnitAndApartFromTheOneBefore) {
                        "bound": {"max": 206569472, "source": "a formula"}},)");
   begin();
   policy("206569472", "406569472");
-  EXPECT_EQ(judge(), 1);
-  EXPECT_THAT(output_, HasSubstr("at most 206.6 MB -> at most 406.6 MB"));
+  expect_output(judge(), 1, HasSubstr("at most 206.6 MB -> at most 406.6 MB"));
   policy("406569472", "206569473");
-  EXPECT_EQ(judge(), 1);
-  EXPECT_THAT(output_, HasSubstr("at most 206.569472 MB -> at most 206.569473 MB"));
+  expect_output(judge(), 1, HasSubstr("at most 206.569472 MB -> at most 206.569473 MB"));
 }
 
 TEST_F(WhoJudges, ABoundOnASumIsToldInItsUnit) {
@@ -85,9 +80,9 @@ TEST_F(WhoJudges, ABoundOnASumIsToldInItsUnit) {
                        "bound": {"max": 2000000, "source": "a sum's"}},)");
   begin();
   policy("2000000", "3000000");
-  EXPECT_EQ(judge(), 1);
-  EXPECT_THAT(output_, AllOf(HasSubstr("bound of launches+peak_bytes"),
-                             HasSubstr("at most 2 MB -> at most 3 MB")));
+  expect_output(
+      judge(), 1,
+      AllOf(HasSubstr("bound of launches+peak_bytes"), HasSubstr("at most 2 MB -> at most 3 MB")));
 }
 
 TEST_F(WhoJudges, ABoundOnASumHoldsWhereTheChangeTightensItAndWhereItTakesItOut) {
@@ -115,17 +110,16 @@ TEST_F(WhoJudges, ABoundOnASumThatTheChangeTakesOutHoldsAndSaysSo) {
   policy(no_rules_yet, at_most_43);
   begin();
   policy(at_most_43, no_rules_yet);
-  EXPECT_EQ(judge(), 1);
-  EXPECT_THAT(output_, AllOf(HasSubstr("is 44, above the bound of 43 (a sum's)"),
-                             HasSubstr("this change lets it pass, and gives no reason")));
+  expect_output(judge(), 1,
+                AllOf(HasSubstr("is 44, above the bound of 43 (a sum's)"),
+                      HasSubstr("this change lets it pass, and gives no reason")));
 }
 
 TEST_F(WhoJudges, MoreSuspectsBeforeAllAreExcusedAreALoosening) {
   policy(no_rules_yet, R"("most_suspects": 20, "rules": [)");
   begin();
   policy(R"("most_suspects": 20)", R"("most_suspects": 30)");
-  EXPECT_EQ(judge(), 1) << output_;
-  EXPECT_THAT(output_, HasSubstr("LOOSENED  most_suspects: 20 -> 30"));
+  expect_output(judge(), 1, HasSubstr("LOOSENED  most_suspects: 20 -> 30"));
   begin();
   policy(R"("most_suspects": 30)", R"("most_suspects": 10)");
   EXPECT_EQ(judge(), 0) << output_;
@@ -137,9 +131,9 @@ TEST_F(WhoJudges, WhatTheRowOfAMetricAllowsIsToldInItsUnit) {
   begin();
   policy("2000000", "3000000");
   policy("0.005", "0.02");
-  EXPECT_EQ(judge(), 1);
-  EXPECT_THAT(output_, AllOf(HasSubstr("impossible above of peak_bytes"),
-                             HasSubstr(": 2 MB -> 3 MB"), HasSubstr(": 0.5 % -> 2 %")));
+  expect_output(judge(), 1,
+                AllOf(HasSubstr("impossible above of peak_bytes"), HasSubstr(": 2 MB -> 3 MB"),
+                      HasSubstr(": 0.5 % -> 2 %")));
 }
 
 TEST_F(WhoJudges, ABoundThatIsSplitSaysWhyInItsParts) {
@@ -149,18 +143,16 @@ TEST_F(WhoJudges, ABoundThatIsSplitSaysWhyInItsParts) {
   const std::string part =
       R"({"match": "toy/step/n:64/*", "variant": "optimized", "metric": "launches", "bound": {"max": 100, "source": "a toy's bound"})";
   policy(whole, part + "}");
-  EXPECT_EQ(judge(), 1);
-  EXPECT_THAT(output_, HasSubstr("LOOSENED: "));
+  expect_output(judge(), 1, HasSubstr("LOOSENED: "));
   policy(part + "}", part + R"(, "why": "the small one launches by itself"})");
-  EXPECT_EQ(judge(), 0) << output_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("at most 64 -> at most 100"),
-                             HasSubstr("the small one launches by itself")));
+  expect_output(
+      judge(), 0,
+      AllOf(HasSubstr("at most 64 -> at most 100"), HasSubstr("the small one launches by itself")));
 }
 
 TEST_F(WhoJudges, ATighterRuleHoldsAtOnce) {
   policy(R"("max": 64)", R"("max": 3)");
-  EXPECT_EQ(judge(), 1);
-  EXPECT_THAT(output_, HasSubstr("is 4, above the bound of 3"));
+  expect_output(judge(), 1, HasSubstr("is 4, above the bound of 3"));
 }
 
 // Such a metric has no accepted value and need not have a rule.
@@ -172,9 +164,9 @@ TEST_F(WhoJudges, WhatNoHardwareAllowsTheMergeBaseSays) {
     result.variants["optimized"].metrics["floor_fraction"] = {.kind = "advisory", .value = 1.5};
   policy(R"("impossible_above": 1.1)", R"("impossible_above": 9)");
   store_as_listed(now, listed);
-  EXPECT_EQ(judge(), 1);
-  EXPECT_THAT(output_, AllOf(HasSubstr("impossible above of floor_fraction"),
-                             HasSubstr("faster than the hardware allows")));
+  expect_output(judge(), 1,
+                AllOf(HasSubstr("impossible above of floor_fraction"),
+                      HasSubstr("faster than the hardware allows")));
 }
 
 TEST_F(WhoJudges, AWaiverIsAcceptedAndShown) {
@@ -182,8 +174,8 @@ TEST_F(WhoJudges, AWaiverIsAcceptedAndShown) {
       no_waivers,
       R"("waivers": [{"match": "toy/**", "metric": "launches", "until": "9999-12-31", "why": "until it is packed"}])");
   one_more_launch();
-  EXPECT_EQ(judge(), 0) << output_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("waiver of launches"), HasSubstr("until it is packed")));
+  expect_output(judge(), 0,
+                AllOf(HasSubstr("waiver of launches"), HasSubstr("until it is packed")));
 }
 
 TEST_F(WhoJudges, AWaiverOfAClassThatNothingElseNamesIsToldAndItsOldReasonIsNone) {
@@ -195,12 +187,12 @@ TEST_F(WhoJudges, AWaiverOfAClassThatNothingElseNamesIsToldAndItsOldReasonIsNone
                 R"(", "metric": "launches", "until": "2999-12-31", "why": "a slow card"})");
   };
   policy(no_waivers, text(R"("waivers": [)", waived("nvidia-a100"), ']'));
-  EXPECT_EQ(judge(), 0) << output_ << complaints_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED  waiver of launches"), HasSubstr("a slow card")));
+  expect_output(judge(), 0,
+                AllOf(HasSubstr("ACCEPTED  waiver of launches"), HasSubstr("a slow card")));
   begin();
   policy(waived("nvidia-a100"), waived("nvidia-a100") + ", " + waived("nvidia-b200"));
-  EXPECT_EQ(judge(), 1) << output_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("LOOSENED  waiver of launches"), HasSubstr("nvidia-b200")));
+  expect_output(judge(), 1,
+                AllOf(HasSubstr("LOOSENED  waiver of launches"), HasSubstr("nvidia-b200")));
 }
 
 TEST_F(WhoJudges, AWaiverOfTheMergeBaseThatHasExpiredIsNoError) {
@@ -218,17 +210,17 @@ TEST_F(WhoJudges, ACaseThatLeavesTheGateTierBlocks) {
   now.cases.pop_back();
   listed.cases.back().tier = "full";
   store_as_listed(now, listed);
-  EXPECT_EQ(judge(), 3);
-  EXPECT_THAT(output_, AllOf(HasSubstr("of the tier full, which does not gate"),
-                             HasSubstr("its case is of the tier full now")));
+  expect_output(judge(), 3,
+                AllOf(HasSubstr("of the tier full, which does not gate"),
+                      HasSubstr("its case is of the tier full now")));
   EXPECT_EQ(check(), 3) << "without a merge base the entries are there to tell it";
 }
 
 TEST_F(WhoJudges, WhatIsStillListedIsNotRemoved) {
   policy(no_waivers, R"("waivers": [],
  "removed": [{"match": "toy/sum/**", "metric": "launches", "why": "gone"}])");
-  EXPECT_EQ(judge(), 2);
-  EXPECT_THAT(complaints_, HasSubstr("'removed' says that launches of toy/sum/n:64/f64 is gone"));
+  expect_complaint(judge(), 2,
+                   HasSubstr("'removed' says that launches of toy/sum/n:64/f64 is gone"));
 }
 
 TEST_F(WhoJudges, ADirectionThatTurnsBlocksUntilThePolicySaysWhy) {
@@ -240,8 +232,7 @@ TEST_F(WhoJudges, ADirectionThatTurnsBlocksUntilThePolicySaysWhy) {
   edited.metrics["launches"].better = Better::higher;
   write_file(baseline(now), baseline_text(edited));
   store_as_listed(now, listed);
-  EXPECT_EQ(judge(), 3);
-  EXPECT_THAT(output_, AllOf(HasSubstr("rose from 4 to 5"), HasSubstr("says the list")));
+  expect_output(judge(), 3, AllOf(HasSubstr("rose from 4 to 5"), HasSubstr("says the list")));
 }
 
 TEST_F(WhoJudges, ARuleThatCoversMoreForAnOldReasonIsALoosening) {
@@ -250,8 +241,7 @@ TEST_F(WhoJudges, ARuleThatCoversMoreForAnOldReasonIsALoosening) {
   begin();
   policy("toy/sum/**", "toy/**");
   one_more_launch();
-  EXPECT_EQ(judge(), 1) << output_;
-  EXPECT_THAT(output_, HasSubstr("LOOSENED  tolerance of launches"));
+  expect_output(judge(), 1, HasSubstr("LOOSENED  tolerance of launches"));
 }
 
 TEST_F(WhoJudges, AnAbsenceThatCoversMoreForAnOldReasonIsALoosening) {
@@ -261,8 +251,7 @@ TEST_F(WhoJudges, AnAbsenceThatCoversMoreForAnOldReasonIsALoosening) {
   policy(no_waivers, absent);
   begin();
   policy(R"("metric": "identity", "device")", R"("metric": "*", "device")");
-  EXPECT_EQ(judge(), 1) << output_;
-  EXPECT_THAT(output_, HasSubstr("LOOSENED  * on cuda-dry-*"));
+  expect_output(judge(), 1, HasSubstr("LOOSENED  * on cuda-dry-*"));
 }
 
 TEST_F(WhoJudges, AnAbsenceOnAnotherClassForAnOldReasonIsALoosening) {
@@ -271,8 +260,7 @@ TEST_F(WhoJudges, AnAbsenceOnAnotherClassForAnOldReasonIsALoosening) {
                                        "why": "known"}])");
   begin();
   policy(R"("device": "cuda-dry-*")", R"("device": "*")");
-  EXPECT_EQ(judge(), 1) << output_;
-  EXPECT_THAT(output_, HasSubstr("LOOSENED  identity on *"));
+  expect_output(judge(), 1, HasSubstr("LOOSENED  identity on *"));
 }
 
 // Screening says the same as before, a comparison in lock step does not.
@@ -282,10 +270,10 @@ TEST_F(WhoJudges, WhatAComparisonLetsPassIsPartOfARule) {
   policy(no_rules_yet, R"("rules": [
   {"match": "toy/**", "metric": "time_s", "gate": "warn"},
   {"match": "toy/**", "device": "host-*", "metric": "speedup", "tolerance": 0.05},)");
-  EXPECT_EQ(judge(), 1);
-  EXPECT_THAT(output_, AllOf(HasSubstr("LOOSENED  gate once compared of time_s"),
-                             HasSubstr("LOOSENED  tolerance once compared of speedup"),
-                             HasSubstr("2 % -> 5 %")));
+  expect_output(
+      judge(), 1,
+      AllOf(HasSubstr("LOOSENED  gate once compared of time_s"),
+            HasSubstr("LOOSENED  tolerance once compared of speedup"), HasSubstr("2 % -> 5 %")));
 }
 
 TEST_F(WhoJudges, ReasonsOfWhiteSpaceAreNone) {
@@ -311,15 +299,13 @@ TEST_F(WhoJudges, ARuleOfTheMergeBaseThatMatchesNothingIsALooseningUntilItsMetri
   {"match": "toy/step/**", "variant": "optimized", "metric": "launches", "bound": {"max": 64, "source": "a toy's bound"}})",
          "");
   store_as_listed(now, listed);
-  EXPECT_EQ(judge(), 3);
-  EXPECT_THAT(output_, HasSubstr("a rule -> matches nothing any more"));
+  expect_output(judge(), 3, HasSubstr("a rule -> matches nothing any more"));
   policy(no_waivers, R"("waivers": [],
  "removed": [{"match": "toy/**", "metric": "barriers", "why": "none is left"}])");
   EXPECT_EQ(judge(), 3) << output_ << complaints_;
   EXPECT_THAT(output_, HasSubstr("LOOSENED  toy/step/** launches")) << "that is of another metric";
   policy("barriers", "launches");
-  EXPECT_EQ(judge(), 0) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("ACCEPTED  toy/step/** launches"));
+  expect_output(judge(), 0, HasSubstr("ACCEPTED  toy/step/** launches"));
 }
 
 TEST_F(WhoJudges, ANewCaseIsJudgedByTheChangesOwnRulesAndListed) {
@@ -333,9 +319,9 @@ TEST_F(WhoJudges, ANewCaseIsJudgedByTheChangesOwnRulesAndListed) {
       R"("rules": [{"match": "toy/new/**", "metric": "launches", "bound": {"max": 3, "source": "ours"}},)");
   store_as_listed(now, listed);
   ASSERT_EQ(accept({"--why=a new case"}), 0) << complaints_;
-  EXPECT_EQ(judge(), 1);
-  EXPECT_THAT(output_, AllOf(HasSubstr("toy/new/n:64/f64: none -> judged by this change's own"),
-                             HasSubstr("above the bound of 3 (ours)")));
+  expect_output(judge(), 1,
+                AllOf(HasSubstr("toy/new/n:64/f64: none -> judged by this change's own"),
+                      HasSubstr("above the bound of 3 (ours)")));
 }
 
 TEST_F(WhoJudges, ANewMetricOfAKnownCaseIsJudgedByTheChangesOwnRulesAndListed) {
@@ -352,10 +338,10 @@ TEST_F(WhoJudges, ANewMetricOfAKnownCaseIsJudgedByTheChangesOwnRulesAndListed) {
     }
   store_as_listed(now, listed);
   ASSERT_EQ(accept({"--why=barriers are counted"}), 0) << complaints_;
-  EXPECT_EQ(judge(), 0) << output_ << complaints_;
-  EXPECT_THAT(output_, AllOf(HasSubstr("barriers, for 2 cases such as toy/step/n:64/f64 on "
-                                       "cuda-dry: none -> judged by this change's own rules"),
-                             Not(HasSubstr("seconds, for"))));
+  expect_output(judge(), 0,
+                AllOf(HasSubstr("barriers, for 2 cases such as toy/step/n:64/f64 on "
+                                "cuda-dry: none -> judged by this change's own rules"),
+                      Not(HasSubstr("seconds, for"))));
 }
 
 TEST_F(WhoJudges, ARenamedCaseIsHeldToTheRulesOfItsOldName) {
@@ -363,14 +349,13 @@ TEST_F(WhoJudges, ARenamedCaseIsHeldToTheRulesOfItsOldName) {
   List listed = toy::list();
   listed.cases.front().id = now.cases.front().id = "toy/stride/n:64/f64";
   toy::metric(now, "optimized", "launches") = toy::exact(65);
-  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1",
- "aliases": {"toy/step/n:64/f64": "toy/stride/n:64/f64"}})");
+  aliases(R"("toy/step/n:64/f64": "toy/stride/n:64/f64")");
   policy("toy/step/**", "toy/stride/**");
   policy("64,", "6400,");
   store_as_listed(now, listed);
-  EXPECT_EQ(judge(), 1);
-  EXPECT_THAT(output_, AllOf(HasSubstr("alias of toy/step/n:64/f64: none -> toy/stride/n:64/f64"),
-                             HasSubstr("above the bound of 64"), Not(HasSubstr("MISSING"))));
+  expect_output(judge(), 1,
+                AllOf(HasSubstr("alias of toy/step/n:64/f64: none -> toy/stride/n:64/f64"),
+                      HasSubstr("above the bound of 64"), Not(HasSubstr("MISSING"))));
 }
 
 TEST_F(WhoJudges, ANameOfAnotherSizeIsALooseningUntilItSaysWhy) {
@@ -378,62 +363,54 @@ TEST_F(WhoJudges, ANameOfAnotherSizeIsALooseningUntilItSaysWhy) {
   Results now = toy::dry();
   List listed = toy::list();
   listed.cases.front().id = now.cases.front().id = small;
-  const std::string alias = R"({"schema": "holdfast-aliases/1",
- "aliases": {"toy/step/n:64/f64": "toy/step/n:8/f64"})";
-  const auto judge_alias = [&](const std::string& rest) {
-    write_file(baselines_ / "aliases.json", alias + rest);
+  const auto judge_alias = [&](const std::string& why) {
+    aliases(R"("toy/step/n:64/f64": "toy/step/n:8/f64")", why);
     store_as_listed(now, listed);
     return judge();
   };
-  EXPECT_EQ(judge_alias("}"), 1) << output_;
+  EXPECT_EQ(judge_alias(""), 1) << output_;
   EXPECT_THAT(output_, HasSubstr("LOOSENED  alias of toy/step/n:64/f64: none -> " + small));
-  EXPECT_EQ(judge_alias(R"(, "why": {"toy/step/n:64/f64": "n counts rows now"}})"), 0)
+  EXPECT_EQ(judge_alias(R"("toy/step/n:64/f64": "n counts rows now")"), 0)
       << output_ << complaints_;
   EXPECT_THAT(output_, AllOf(HasSubstr("ACCEPTED  alias of toy/step/n:64/f64"),
                              HasSubstr("n counts rows now")));
-  expect_complaint(judge_alias(R"(, "why": {"toy/step/n:64/f64": " "}})"), 2,
+  expect_complaint(judge_alias(R"("toy/step/n:64/f64": " ")"), 2,
                    HasSubstr("'why' is a reason, and is empty"));
-  expect_complaint(judge_alias(R"(, "why": {"toy/sum/n:64/f64": "none such"}})"), 2,
+  expect_complaint(judge_alias(R"("toy/sum/n:64/f64": "none such")"), 2,
                    HasSubstr("toy/sum/n:64/f64"));
 }
 
 TEST_F(WhoJudges, ANameOfAnotherSizeIsNotExcusedByTheReasonOfAnOlderOne) {
-  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1",
- "aliases": {"toy/total/n:8/f64": "toy/sum/n:64/f64"},
- "why": {"toy/total/n:8/f64": "n counts rows now"}})");
+  aliases(R"("toy/total/n:8/f64": "toy/sum/n:64/f64")",
+          R"("toy/total/n:8/f64": "n counts rows now")");
   begin();
   Results now = toy::dry();
   List listed = toy::list();
   listed.cases.front().id = now.cases.front().id = "toy/step/n:8/f64";
-  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1",
- "aliases": {"toy/total/n:8/f64": "toy/sum/n:64/f64", "toy/step/n:64/f64": "toy/step/n:8/f64"},
- "why": {"toy/total/n:8/f64": "n counts rows now", "toy/step/n:64/f64": "n counts rows now"}})");
+  aliases(R"("toy/total/n:8/f64": "toy/sum/n:64/f64", "toy/step/n:64/f64": "toy/step/n:8/f64")",
+          R"("toy/total/n:8/f64": "n counts rows now", "toy/step/n:64/f64": "n counts rows now")");
   store_as_listed(now, listed);
-  EXPECT_EQ(judge(), 1) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("LOOSENED  alias of toy/step/n:64/f64"));
+  expect_output(judge(), 1, HasSubstr("LOOSENED  alias of toy/step/n:64/f64"));
 }
 
 TEST_F(WhoJudges, AnAliasMayGoOnceItsValuesHaveTheNewName) {
   Results now = toy::dry();
   List listed = toy::list();
   listed.cases.front().id = now.cases.front().id = "toy/stride/n:64/f64";
-  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1",
- "aliases": {"toy/step/n:64/f64": "toy/stride/n:64/f64"}})");
+  aliases(R"("toy/step/n:64/f64": "toy/stride/n:64/f64")");
   policy("toy/step/**", "toy/stride/**");
   store_as_listed(now, listed);
   begin();
   ASSERT_EQ(accept(), 0) << complaints_;
-  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1", "aliases": {}})");
+  aliases("");
   EXPECT_EQ(judge(), 0) << output_ << complaints_;
   toy::metric(now, "optimized", "launches") = toy::exact(5);
   store_as_listed(now, listed);
-  EXPECT_EQ(judge(), 1) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("rose from 4 to 5"));
+  expect_output(judge(), 1, HasSubstr("rose from 4 to 5"));
 }
 
 TEST_F(WhoJudges, AliasesThatGitKnowsAndThatAreGoneAreIncomplete) {
-  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1",
- "aliases": {"toy/old/n:64/f64": "toy/step/n:64/f64"}})");
+  aliases(R"("toy/old/n:64/f64": "toy/step/n:64/f64")");
   begin();
   EXPECT_EQ(judge(), 0) << output_ << complaints_;
   std::filesystem::remove(baselines_ / "aliases.json");
@@ -442,19 +419,16 @@ TEST_F(WhoJudges, AliasesThatGitKnowsAndThatAreGoneAreIncomplete) {
 }
 
 TEST_F(WhoJudges, AnotherSizeInTwoStepsIsOne) {
-  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1",
- "aliases": {"toy/stride/n:8/f64": "toy/step/n:64/f64"}})");
+  aliases(R"("toy/stride/n:8/f64": "toy/step/n:64/f64")");
   begin();
   Results now = toy::dry();
   List listed = toy::list();
   listed.cases.front().id = now.cases.front().id = "toy/hop/n:8/f64";
-  write_file(baselines_ / "aliases.json", R"({"schema": "holdfast-aliases/1",
- "aliases": {"toy/stride/n:8/f64": "toy/step/n:64/f64", "toy/step/n:64/f64": "toy/hop/n:8/f64"},
- "why": {"toy/stride/n:8/f64": "a reason that excuses another"}})");
+  aliases(R"("toy/stride/n:8/f64": "toy/step/n:64/f64", "toy/step/n:64/f64": "toy/hop/n:8/f64")",
+          R"("toy/stride/n:8/f64": "a reason that excuses another")");
   policy("toy/step/**", "toy/hop/**");
   store_as_listed(now, listed);
-  EXPECT_EQ(judge(), 1) << output_ << complaints_;
-  EXPECT_THAT(output_, HasSubstr("LOOSENED  alias of toy/step/n:64/f64"));
+  expect_output(judge(), 1, HasSubstr("LOOSENED  alias of toy/step/n:64/f64"));
 }
 
 TEST_F(WhoJudges, TheTableStandsInTheVerdictForPeople) {

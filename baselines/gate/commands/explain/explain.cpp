@@ -23,12 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const CaseResult* find_result(const Results& results, const std::string& id) {
-  const auto at = std::find_if(results.cases.begin(), results.cases.end(),
-                               [&](const CaseResult& result) { return result.id == id; });
-  return at == results.cases.end() ? nullptr : &*at;
-}
-
 std::size_t count_present(const std::vector<StoredResults>& all) {
   return static_cast<std::size_t>(std::count_if(
       all.begin(), all.end(),
@@ -56,7 +50,7 @@ std::optional<Results> beside(const fs::path& directory, const Results& results,
   const fs::path file = base_side(directory / results.env.device_class, results.suite);
   if (!results.run.beside || !fs::exists(file)) return std::nullopt;
   Results base = read_results(file);
-  const CaseResult* found = base.run.id == results.run.id ? find_result(base, id) : nullptr;
+  const CaseResult* found = base.run.id == results.run.id ? base.find(id) : nullptr;
   if (!found || found->status != "ok" || is_wrong(*found, base.env.device_name))
     return std::nullopt;
   return base;
@@ -65,7 +59,7 @@ std::optional<Results> beside(const fs::path& directory, const Results& results,
 // Times and ratios of the base, by what they were compiled with and ran on, and what else the side
 // lacks.
 void put_beside(const Results& base, const std::string& id, Side& side) {
-  const CaseResult& result = *find_result(base, id);
+  const CaseResult& result = *base.find(id);
   for (const NamedMetric& metric : named_metrics(result))
     if (metric.measured && (metric.kind == "time" || metric.kind == "ratio"))
       side.values[{metric.variant, metric.name}] = metric.measured->value;
@@ -90,7 +84,7 @@ std::optional<Side> side_of(const fs::path& folder, const std::vector<StoredResu
   const StoredResults* found = nullptr;
   std::size_t others = 0;
   for (const StoredResults& stored : all) {
-    if (!find_result(stored.results, id)) continue;
+    if (!stored.results.find(id)) continue;
     if (stored.results.env.device_class == device_class) {
       found = &stored;
       others = 1;
@@ -101,19 +95,13 @@ std::optional<Side> side_of(const fs::path& folder, const std::vector<StoredResu
   }
   if (others != 1) return std::nullopt;
   const Results& results = found->results;
-  const CaseResult& result = *find_result(results, id);
+  const CaseResult& result = *results.find(id);
   if (const std::string because = useless(result, results.env.device_name); !because.empty()) {
     why = because;
     return std::nullopt;
   }
   return measured_side(results, result,
                        read_root_profiles(folder, results.env.device_class, results.suite));
-}
-
-// What was measured against stands beside the results, unless they are older or alone.
-List list_beside(const StoredResults& stored) {
-  const fs::path file = list_path(stored.file.parent_path(), stored.results.suite);
-  return fs::exists(file) ? read_list(file) : List{};
 }
 
 // What the gate says of the case. Where it sends its reader here, what follows is to accept.
@@ -244,7 +232,7 @@ int explain(const Options& options) {
   Judged judged = options.has("against") ? Judged{} : judge(request);
   std::size_t shown = 0;
   for (const StoredResults& stored : all) {
-    const CaseResult* result = find_result(stored.results, id);
+    const CaseResult* result = stored.results.find(id);
     const auto device = options.value("device");
     if (!result || (device && stored.results.env.device_name != *device)) continue;
     if (shown++ > 0) std::cout << "\n";

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/time.hpp"
+#include "gate/base/numbers.hpp"
 #include "gate/documents/case_name.hpp"
 
 namespace holdfast::gate {
@@ -311,13 +312,11 @@ void HistorySegment::read_points(Object& line, HistoryRun& run) {
   }
   const Reader values = line.take("values");
   for (const auto& [key, value] : values.object().rest()) {
-    std::size_t number = 0;
-    const auto [end, problem] = std::from_chars(key.data(), key.data() + key.size(), number);
-    if (problem != std::errc() || end != key.data() + key.size() || std::to_string(number) != key ||
-        number >= series_.size() || suite_of(series_[number].case_id) != run.suite ||
-        absent[number])
+    const auto number = number_of<std::size_t>(key);
+    if (!number || std::to_string(*number) != key || *number >= series_.size() ||
+        suite_of(series_[*number].case_id) != run.suite || absent[*number])
       throw value.wrong(text("'", key, "' is the number of no series of this run"));
-    last_[number] = value_of(value);
+    last_[*number] = value_of(value);
   }
   for (const std::size_t number : told.numbers) {
     if (absent[number]) continue;

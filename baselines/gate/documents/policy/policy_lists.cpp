@@ -23,14 +23,12 @@ bool matches_something(const Scope& scope, const std::vector<List>& lists) {
   for (const List& list : lists) {
     for (const ListedCase& listed : list.cases) {
       if (!matches_glob(scope.match, listed.id)) continue;
-      for (const auto& [kind, named] : listed.devices) {
-        const std::vector<std::string>& metrics = named;
+      for (const auto& device : listed.devices) {
+        const std::string& kind = device.first;
         if (!scope.device.empty() && !kind_can_match(scope.device, kind)) continue;
-        const bool all =
-            std::all_of(scope.metrics.begin(), scope.metrics.end(), [&](const std::string& name) {
-              return std::find(metrics.begin(), metrics.end(), name) != metrics.end();
-            });
-        if (all) return true;
+        if (std::ranges::all_of(
+                scope.metrics, [&](const std::string& metric) { return listed.has(kind, metric); }))
+          return true;
       }
     }
   }

@@ -19,15 +19,6 @@ Gate parse_gate(const Reader& reader) {
   throw reader.wrong(text("a gate is block, warn or off, and not '", reader.string(), "'"));
 }
 
-// A limit that nothing could be beyond is no limit.
-double parse_absolute(const Reader& reader) {
-  const double value = reader.number();
-  if (value < 0)
-    throw reader.wrong(text("a limit of ", value, " is negative, so nothing can meet it"));
-  refuse_absurd(reader, value, false);
-  return value;
-}
-
 double parse_tolerance(const Reader& reader) {
   const double value = reader.number();
   if (value < 0 || value > 1)
@@ -92,7 +83,7 @@ MetricRow parse_metric(const std::string& name, const Reader& reader, Policy::Ag
     row.patch_tolerance = parse_tolerance(*value);
   if (const auto value = object.optional("same")) row.same = parse_versions(*value);
   if (const auto value = object.optional("impossible_above"))
-    row.impossible_above = parse_absolute(*value);
+    row.impossible_above = parse_limit(*value);
   if (const auto value = object.optional("on_request")) {
     row.on_request = value->string();
     if (!row.on_request.starts_with("--"))
@@ -133,8 +124,8 @@ void parse_scope(Object& object, Scope& scope) {
 Bound parse_bound(const Reader& reader) {
   Object object = reader.object();
   Bound bound;
-  if (const auto value = object.optional("min")) bound.min = parse_absolute(*value);
-  if (const auto value = object.optional("max")) bound.max = parse_absolute(*value);
+  if (const auto value = object.optional("min")) bound.min = parse_limit(*value);
+  if (const auto value = object.optional("max")) bound.max = parse_limit(*value);
   bound.source = object.take("source").string();
   object.close();
   if (!bound.min && !bound.max) throw reader.wrong("a bound has a min or a max");

@@ -16,6 +16,7 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 constexpr const char* today = "2026-11-21";
+const std::string no_waivers = R"("waivers": [])";
 
 Policy with(const std::string& rules, const std::string& waivers = "") {
   std::string content = toy::policy_text;
@@ -50,24 +51,18 @@ TEST(Policy, AMetricHasTheGateOfItsKind) {
 }
 
 TEST(Policy, ARemovalIsOfItsVariantAlone) {
-  std::string content = toy::policy_text;
-  const std::string waivers = "\"waivers\": []";
-  content.replace(content.find(waivers), waivers.size(),
-                  waivers + R"(, "removed": [{"match": "toy/**", "variant": "reference",
-                                              "metric": "launches", "why": "it is gone"}])");
-  const Policy removing = toy::policy(content);
+  const Policy removing = toy::policy(toy::policy_with(
+      no_waivers, no_waivers + R"(, "removed": [{"match": "toy/**", "variant": "reference",
+                                                 "metric": "launches", "why": "it is gone"}])"));
   const std::string on = "cuda-dry-sm_90";
   EXPECT_TRUE(removing.removal(toy::step_id, on, "reference", "launches"));
   EXPECT_FALSE(removing.removal(toy::step_id, on, "optimized", "launches"));
 }
 
 TEST(Policy, AnAbsenceIsOfItsClassAndReasonAlone) {
-  std::string content = toy::policy_text;
-  const std::string waivers = "\"waivers\": []";
-  content.replace(content.find(waivers), waivers.size(),
-                  waivers + R"(, "absent": [{"metric": "idle_*", "device": "nvidia-*",
-                                             "reason": "CUPTI", "why": "no permission there"}])");
-  const Policy lacking = toy::policy(content);
+  const Policy lacking = toy::policy(toy::policy_with(
+      no_waivers, no_waivers + R"(, "absent": [{"metric": "idle_*", "device": "nvidia-*",
+                                                "reason": "CUPTI", "why": "no permission there"}])"));
   EXPECT_TRUE(lacking.absence("nvidia-h200", "idle_fraction", "CUPTI needs permission"));
   EXPECT_FALSE(lacking.absence("cuda-dry-sm_90", "idle_fraction", "CUPTI needs permission"));
   EXPECT_FALSE(lacking.absence("nvidia-h200", "launches", "CUPTI needs permission"));
@@ -341,10 +336,8 @@ TEST(Policy, AnExpiredWaiverIsAnErrorAndOneOfTodayIsNot) {
 
 TEST(Policy, AnExpiredWaiverOfAnEarlierPolicyWaivesNothing) {
   const auto earlier = [](const std::string& until) {
-    std::string content = toy::policy_text;
-    const std::string none = "\"waivers\": []";
-    content.replace(content.find(none), none.size(),
-                    text(R"("waivers": [{"match": "toy/**", "metric": "launches", "until": ")",
+    const std::string content = toy::policy_with(
+        no_waivers, text(R"("waivers": [{"match": "toy/**", "metric": "launches", "until": ")",
                          until, R"(", "why": "known"}])"));
     return Policy::of({{.name = "common.json", .place = "common.json", .content = content}}, today,
                       Policy::Age::earlier)
@@ -384,8 +377,7 @@ class PolicyFolder : public testing::Test {
   }
   Policy read() const { return Policy::read(policy_, today).with(toy::metrics()); }
   void spoil_common(const std::string& from, const std::string& to) const {
-    std::string content = toy::policy_text;
-    write_file(policy_ / "common.json", content.replace(content.find(from), from.size(), to));
+    write_file(policy_ / "common.json", toy::policy_with(from, to));
   }
   void expect_refusal(const std::string& sentence) const {
     EXPECT_THAT([&] { read().check_against({toy::list()}, true); },
