@@ -319,6 +319,11 @@ def test_regressions_rank_before_speedups_before_the_rest() -> None:
     assert [one.metric for one in ranked] == ["launches", "speedup", "peak_bytes"]
 
 
+def test_times_rank_behind_counts_of_any_case() -> None:
+    time, count = series("time_s", [4.0, 5.0], case="toy/a"), series("launches", [4.0, 5.0], case="toy/b")
+    assert sorted([time, count], key=lambda one: rank(one, "PASS")) == [count, time]
+
+
 def test_one_commit_is_no_course_until_something_is_not_well() -> None:
     one = series("speedup", [10.0])
     assert not worth_a_panel(one, "PASS")

@@ -24,12 +24,14 @@ namespace barrier_on_cpu {
 // so far plus something, then the first one takes what the right neighbour gave: two barriers per
 // round.
 DEVICE_CODE(__global__ void rounds(unsigned* word, unsigned* given, unsigned* taken, int count) {
-  const unsigned blocks = gridDim.x * gridDim.y;
-  const unsigned block = blockIdx.x + gridDim.x * blockIdx.y;
+  const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
+  const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
+  const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   for (int round = 0; round < count; ++round) {
-    if (threadIdx.x == blockDim.x - 1) given[block] = 3 * taken[block] + block;
+    if (thread == threads - 1) given[block] = 3 * taken[block] + block;
     holdfast::grid_barrier(word);
-    if (threadIdx.x == 0) taken[block] = given[(block + 1) % blocks];
+    if (thread == 0) taken[block] = given[(block + 1) % blocks];
     holdfast::grid_barrier(word);
   }
 })
@@ -39,7 +41,8 @@ DEVICE_CODE(__global__ void rounds(unsigned* word, unsigned* given, unsigned* ta
 namespace holdfast {
 namespace {
 
-constexpr unsigned grid_x = 3, grid_y = 2, blocks = grid_x * grid_y;
+constexpr Dim3 grid = {2, 2, 2};
+constexpr unsigned blocks = grid.x * grid.y * grid.z;
 
 std::vector<unsigned> taken_after(int rounds) {
   std::vector<unsigned> taken(blocks, 1);
@@ -75,8 +78,8 @@ struct GridBarrier : testing::TestWithParam<emulation::Order> {
   Buffer<unsigned> taken{*backend, std::vector<unsigned>(blocks, 1), "taken"};
 
   void launch(int count) {
-    rounds({.grid = {grid_x, grid_y}, .block = {40}, .cooperative = true}, word.data(),
-           given.data(), taken.data(), count);
+    rounds({.grid = grid, .block = {10, 2, 2}, .cooperative = true}, word.data(), given.data(),
+           taken.data(), count);
   }
 };
 

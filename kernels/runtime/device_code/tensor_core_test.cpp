@@ -216,6 +216,15 @@ TEST_F(TensorCore, SumsAreCutOffAndNotRounded) {
   EXPECT_EQ(result("tf32_product", a, b, 128)[0], 0);
 }
 
+TEST(Tf32Operands, ThatNobodyRoundedAreCutOff) {
+  float sums[4] = {}, zero[4] = {};
+  emulation::run_grid("toy", {.block = {32}}, emulation::Order::forward, [&] {
+    constexpr float x = 1 + 0x1.8p-11f;  // nearer to 1 + 2^-10, which has the 10 bits of mantissa
+    mma_tf32(sums, {x, x, x, x}, x, x, zero);
+  });
+  EXPECT_THAT(sums, testing::Each(8));
+}
+
 TEST_F(TensorCore, TheOrderOfLanesChangesNoBit) {
   std::vector<float> a, b;
   for (unsigned i = 0; i < 256; ++i) a.push_back(static_cast<float>(value(7, i)));

@@ -14,6 +14,7 @@
 
 #include "runtime/base/error.hpp"
 #include "runtime/emulation/fiber.hpp"
+#include "runtime/emulation/static_shared.hpp"
 
 namespace holdfast::emulation {
 
@@ -288,6 +289,7 @@ void run_block(const std::string& kernel, Index3 index, const LaunchShape& shape
   constexpr unsigned char untouched = 0xff;
   for (const SharedRoom room : watched())
     std::fill_n(room().begin(), std::min(shape.shared_bytes + margin, room().size()), untouched);
+  spoil_static_shared();
   Block(kernel, index, shape.block, order, grid, body).run();
   for (const SharedRoom room : watched()) {
     const auto behind = room().subspan(shape.shared_bytes);

@@ -33,7 +33,8 @@ void run_grid(const std::string& kernel, const LaunchShape& shape, Order order,
               const std::function<void()>& body);
 
 // Room for dynamic shared memory, as the calling CPU thread has it. Of watched rooms run_grid fills
-// what a launch asks for with NaN in every precision, before each block. Returns true.
+// what a launch asks for with NaN in every precision, before each block, as it does all static
+// shared memory. Returns true.
 using SharedRoom = std::span<unsigned char> (*)();
 bool watch(SharedRoom room);
 

@@ -37,11 +37,11 @@
 #define __grid_constant__
 #define __align__(bytes) alignas(bytes)
 // Static shared memory of a block: blocks that are alive at the same time run on different threads
-// of the CPU.
-#define __shared__ thread_local
-#define HOLDFAST_EMULATED_SHARED(type, name)                                    \
-  alignas(128) thread_local type name[(std::size_t{227} << 10) / sizeof(type)]; \
-  inline const bool name##_is_watched = holdfast::emulation::watch(             \
+// of the CPU. The tag is for static_shared.hpp.
+#define __shared__ __attribute__((abi_tag("block_shared"))) thread_local
+#define HOLDFAST_EMULATED_SHARED(type, name)                                  \
+  alignas(128) __shared__ type name[(std::size_t{227} << 10) / sizeof(type)]; \
+  inline const bool name##_is_watched = holdfast::emulation::watch(           \
       [] { return std::span(reinterpret_cast<unsigned char*>(name), sizeof(name)); })
 
 using holdfast::emulation::blockDim;

@@ -46,6 +46,14 @@ TWICE(
       x[threadIdx.x] = dynamic_tile[threadIdx.x];
     }
 
+    template <int size>
+    __global__ void left_behind(double* x) {
+      __shared__ double one, others[size];
+      if (threadIdx.x == 0) x[blockIdx.x] = one + others[size - 1];
+      __syncthreads();
+      one = others[size - 1] = 1;
+    }
+
     __global__ void without_barrier(double* x) {
       __shared__ double tile[64];
       tile[threadIdx.x] = x[threadIdx.x];
@@ -126,16 +134,17 @@ namespace {
 
 using testing::HasSubstr;
 
-const Program program{
-    .code = {"test/emulation.cu", emulation_on_cpu::device_code},
-    .entries = {"sum", "mirror", "unwritten", "without_barrier", "with_warp_barriers", "divergent",
-                "warp_sum", "exchanges", "one_fails", "relay", "put", "coordinates"}};
+const Program program{.code = {"test/emulation.cu", emulation_on_cpu::device_code},
+                      .entries = {"sum", "mirror", "unwritten", "left_behind<2>", "without_barrier",
+                                  "with_warp_barriers", "divergent", "warp_sum", "exchanges",
+                                  "one_fails", "relay", "put", "coordinates"}};
 
 EmulatedKernels kernels() {
   EmulatedKernels result;
   result.add("sum", &emulation_on_cpu::sum);
   result.add("mirror", &emulation_on_cpu::mirror);
   result.add("unwritten", &emulation_on_cpu::unwritten);
+  result.add("left_behind<2>", &emulation_on_cpu::left_behind<2>);
   result.add("without_barrier", &emulation_on_cpu::without_barrier);
   result.add("with_warp_barriers", &emulation_on_cpu::with_warp_barriers);
   result.add("divergent", &emulation_on_cpu::divergent);
@@ -190,6 +199,16 @@ TEST_F(EmulatedDeviceTest, DynamicSharedMemoryNobodyWroteReadsAsNotANumber) {
   module.kernel<double*>("mirror")(shape, x.data());
   module.kernel<double*>("unwritten")(shape, x.data());
   EXPECT_THAT(x.to_host(), testing::Each(testing::IsNan()));
+}
+
+TEST_F(EmulatedDeviceTest, StaticSharedMemoryKeepsNothingOfTheBlockBefore) {
+  for (const bool cooperative : {false, true}) {
+    const auto x = ascending(3);
+    for (int launches = 0; launches < 2; ++launches)
+      module.kernel<double*>("left_behind<2>")(
+          {.grid = {3}, .block = {40}, .cooperative = cooperative}, x.data());
+    EXPECT_THAT(x.to_host(), testing::Each(testing::IsNan())) << cooperative;
+  }
 }
 
 TEST_F(EmulatedDeviceTest, AMissingBarrierShowsInTheForwardOrder) {
