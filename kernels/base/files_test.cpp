@@ -29,16 +29,11 @@ std::string content_of(const fs::path& path) {
 
 class Files : public testing::Test {
  protected:
-  Files() {
-    fs::remove_all(folder);
-    fs::create_directories(folder);
-    std::ofstream(place) << "old";
-  }
+  Files() { std::ofstream(place) << "old"; }
   std::ptrdiff_t files() const { return std::distance(fs::directory_iterator(folder), {}); }
 
-  const fs::path folder =
-      fs::path(testing::TempDir()) /
-      (std::string("files.") + testing::UnitTest::GetInstance()->current_test_info()->name());
+  const NewFolder own_folder{testing::TempDir() + "files."};
+  const fs::path& folder = own_folder.path();
   const fs::path place = folder / "out.json";
 };
 

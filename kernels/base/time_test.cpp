@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <ctime>
+#include <optional>
 #include <regex>
 #include <set>
 #include <string>
 #include <thread>
+
+#include "base/testing/variable.hpp"
 
 namespace holdfast {
 namespace {
@@ -18,9 +20,7 @@ TEST(Time, IsWrittenToTheSecondInUtc) {
 }
 
 TEST(Time, IsThatOfGreenwichWhereverTheMachineStands) {
-  const char* const given = std::getenv("TZ");
-  const std::string usual = given ? given : "";
-  setenv("TZ", "EAST-7", 1);  // seven hours ahead
+  std::optional<Variable> zone(std::in_place, "TZ", "EAST-7");  // seven hours ahead
   tzset();
   const auto hour = [] { return std::time(nullptr) / 3600 % 24; };
   std::time_t before = 0;
@@ -29,7 +29,7 @@ TEST(Time, IsThatOfGreenwichWhereverTheMachineStands) {
     before = hour();
     now = utc_now();
   } while (hour() != before);
-  given ? setenv("TZ", usual.c_str(), 1) : unsetenv("TZ");
+  zone.reset();
   tzset();
   EXPECT_EQ(std::stol(now.substr(now.find('T') + 1, 2)), before) << now;
 }

@@ -6,15 +6,14 @@
 #include <fstream>
 #include <string>
 
+#include "base/files.hpp"
+
 namespace holdfast::calibration {
 namespace {
 
 // A machine described as the system would, in a private folder.
 class HostCaches : public testing::Test {
  protected:
-  HostCaches() { std::filesystem::remove_all(root_); }
-  ~HostCaches() override { std::filesystem::remove_all(root_); }
-
   void cpus(const std::string& list) { write(root_ / "online", list); }
   void cache(int index, int level, const std::string& type, const std::string& size,
              const std::string& sharers) {
@@ -25,9 +24,8 @@ class HostCaches : public testing::Test {
     write(folder / "shared_cpu_list", sharers);
   }
 
-  const std::filesystem::path root_ =
-      std::filesystem::path(testing::TempDir()) /
-      (std::string("caches_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+  const NewFolder folder_{testing::TempDir() + "caches_"};
+  const std::filesystem::path& root_ = folder_.path();
 
  private:
   static void write(const std::filesystem::path& file, const std::string& text) {

@@ -222,16 +222,13 @@ TEST(StartAgain, WithTheOtherInputGivesWhatIsMadeOfThat) {
     for (const Variant variant : {Variant::reference, Variant::optimized}) {
       const auto first_result = [&, make = make](const Input& of) {
         const auto backend = open_backend("host");
-        const auto computation = make(*backend, variant, of, {});
-        computation->step();
-        return computation->result();
+        return result_of(*make(*backend, variant, of, {}));
       };
       const auto backend = open_backend("host");
       const auto computation = make(*backend, variant, input, {});
       for (const int number : {1, 0, 1}) {
         computation->start_again(number);
-        computation->step();
-        EXPECT_EQ(computation->result(),
+        EXPECT_EQ(result_of(*computation),
                   first_result(number == 0 ? input : other_input(input, encodes)))
             << number;
       }

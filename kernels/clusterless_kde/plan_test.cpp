@@ -115,13 +115,7 @@ TEST_F(PlanOfADryDevice, HoldsBatchesOfElectrodesWhereTheEncodingIsWhatDoesNotFi
 }
 
 TEST_F(PlanOfADryDevice, SaysWhatTheLeastPlanNeeds) {
-  const Input input = make_input({.size = Size::medium});
-  const std::string sentence = refusal_of([&] { return plan(*backend, input, {.budget = 1000}); });
-  const auto at = sentence.find("needs at least ");
-  ASSERT_NE(at, std::string::npos) << sentence;
-  const std::int64_t least = std::stoll(sentence.substr(at + 15));
-  EXPECT_EQ(plan(*backend, input, {.budget = least}).estimate_bytes, least);
-  EXPECT_THROW((void)plan(*backend, input, {.budget = least - 1}), Error);
+  expect_least_plan_told(*backend, make_input({.size = Size::medium}));
 }
 
 TEST_F(PlanOfADryDevice, NeverDividesTimeFinerThanIntoRows) {

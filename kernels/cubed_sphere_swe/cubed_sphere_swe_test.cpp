@@ -138,8 +138,7 @@ TEST_F(GoldenIntermediates, UpstreamsLogOfABumpOnOnePanel) {
   const auto backend = open_backend("host");
   const auto run = make_rk4_step(*backend, Variant::optimized, size, options,
                                  panel_bump(size, 1, std::sqrt(1. / 32)));
-  run->step();
-  const State one = as_state(size, run->result());
+  const State one = as_state(size, result_of(*run));
   const State k = state_after(make_rhs(*backend, Variant::reference, size, options, one), size);
   const Intermediates inside = of(one, MetricSign::upstream, 16);
   EXPECT_NEAR(norm(k.h), 4.171577436325561, 1e-12);

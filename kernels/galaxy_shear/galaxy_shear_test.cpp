@@ -17,8 +17,9 @@
 #include "galaxy_shear/testing/goldens.hpp"
 #include "galaxy_shear/testing/scenes.hpp"
 #include "galaxy_shear/testing/walks.hpp"
-#include "runtime/base/error.hpp"
+#include "testing/error_of.hpp"
 #include "testing/expect_beginning_again.hpp"
+#include "testing/results.hpp"
 
 namespace holdfast::galaxy_shear {
 namespace {
@@ -100,8 +101,7 @@ TEST_F(GalaxyShearOnHost, EachStepFormsAnewAllThatLiesBetweenItsStages) {
     const int objects = unit == Unit::scene_step ? 2 : 0;
     const auto computation = make(unit, *fresh, Variant::optimized,
                                   {.fft = 32, .image = 16, .objects = objects, .steps = 2});
-    computation->step();
-    const std::vector<double> first = computation->result();
+    const std::vector<double> first = result_of(*computation);
     computation->start_again(0);
     std::size_t spoilt = 0;
     for (const auto& [memory, holding] : fresh->holdings) {
@@ -110,8 +110,7 @@ TEST_F(GalaxyShearOnHost, EachStepFormsAnewAllThatLiesBetweenItsStages) {
       std::fill_n(static_cast<double*>(memory), holding.bytes / sizeof(double), 0.75);
     }
     EXPECT_GT(spoilt, 0U) << int(unit);
-    computation->step();
-    EXPECT_LT(largest_difference(computation->result(), first), 1e-12 * largest(first))
+    EXPECT_LT(largest_difference(result_of(*computation), first), 1e-12 * largest(first))
         << int(unit);
   }
 }
@@ -276,27 +275,19 @@ TEST_F(GalaxyShearOnHost, RefusesWhatCannotBeWithFieldValueAndLimit) {
         Refused{{.latents = 5}, "latents = 5: 4 (g1, g2, x, y) or 8 (all parameters) are fitted"},
         Refused{{.steps = 0}, "num-steps = 0: a fit has at least one step"},
         Refused{{.learning_rate = -1}, "learning rate = -1: it must be positive"},
-        Refused{{.launch = Launch::graph}, "the host has launch:host alone"}}) {
-    try {
-      make(Unit::map, *backend, Variant::optimized, options);
-      ADD_FAILURE() << sentence;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.fault(), Fault::bad_input);
-      EXPECT_THAT(error.what(), testing::HasSubstr(std::string(sentence)));
-    }
-  }
+        Refused{{.launch = Launch::graph}, "the host has launch:host alone"}})
+    EXPECT_THAT(refusal_of([&, options = options] {
+                  return make(Unit::map, *backend, Variant::optimized, options);
+                }),
+                testing::HasSubstr(sentence));
 }
 
 TEST_F(GalaxyShearOnHost, RefusesScenesThatAreNone) {
   const auto refuses = [&](const std::function<void(Problem&)>& spoil, std::string_view sentence) {
     Problem problem = problem_of(Unit::svi_step, golden::t_gaussian());
     spoil(problem);
-    try {
-      make(*backend, Variant::optimized, problem);
-      ADD_FAILURE() << sentence;
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), testing::HasSubstr(std::string(sentence)));
-    }
+    EXPECT_THAT(refusal_of([&] { return make(*backend, Variant::optimized, problem); }),
+                testing::HasSubstr(sentence));
   };
   refuses([](Problem& p) { p.scene.priors[g1].b = 0; }, "prior of g1, width = 0");
   refuses([](Problem& p) { p.scene.priors[flux].a = 0; }, "prior of flux, median = 0");

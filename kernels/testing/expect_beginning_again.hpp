@@ -7,17 +7,15 @@
 #include <vector>
 
 #include "computation.hpp"
+#include "testing/results.hpp"
 
 namespace holdfast {
 
 inline void expect_beginning_again(Computation& computation) {
-  computation.step();
-  const std::vector<double> first = computation.result();
-  computation.step();
-  EXPECT_NE(computation.result(), first);
+  const std::vector<double> first = result_of(computation);
+  EXPECT_NE(result_of(computation), first);
   computation.start_again(0);
-  computation.step();
-  EXPECT_EQ(computation.result(), first);
+  EXPECT_EQ(result_of(computation), first);
 }
 
 }  // namespace holdfast

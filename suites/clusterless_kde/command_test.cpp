@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,7 +10,7 @@
 
 #include "base/text.hpp"
 #include "families/known.hpp"
-#include "harness/testing/shell.hpp"
+#include "harness/testing/told.hpp"
 
 namespace holdfast {
 namespace {
@@ -26,13 +25,7 @@ Said suite(const std::string& options) {
 // Runs the binary once for each set of options.
 const std::set<std::string>& listed(const std::string& options = "") {
   static Known<std::string, std::set<std::string>> known;
-  return known.of(options, [&] {
-    std::set<std::string> ids;
-    const auto list = nlohmann::json::parse(suite("--list=json " + options).words);
-    for (const auto& one : list.at("cases"))
-      ids.insert(one.at("id").get<std::string>().substr(sizeof("clusterless_kde")));
-    return ids;
-  });
+  return known.of(options, [&] { return listed_ids(CLUSTERLESS_KDE_BINARY " " + options); });
 }
 
 using Words = std::vector<std::string>;
@@ -96,16 +89,16 @@ TEST(Cases, AreAllThatTheSpecificationNames) {
     for (const std::string& id : family) EXPECT_TRUE(ids.contains(id)) << id;
 }
 
-struct Nonsense {
+struct Invalid {
   const char* name;
   const char* options;
   std::vector<const char*> words;
 };
-void PrintTo(const Nonsense& nonsense, std::ostream* out) {
-  *out << nonsense.options;
+void PrintTo(const Invalid& given, std::ostream* out) {
+  *out << given.options;
 }
 
-struct Refused : testing::TestWithParam<Nonsense> {};
+struct Refused : testing::TestWithParam<Invalid> {};
 
 TEST_P(Refused, IsOneSentenceAndUsage) {
   const Said said = suite(GetParam().options);
@@ -116,28 +109,28 @@ TEST_P(Refused, IsOneSentenceAndUsage) {
 INSTANTIATE_TEST_SUITE_P(
     Options, Refused,
     testing::Values(
-        Nonsense{"size", "--size=giant", {"unknown size", "giant", "realistic", "hpc2d"}},
-        Nonsense{"data", "--data=noise", {"noise", "profile", "cells", "whiten"}},
-        Nonsense{"arithmetic", "--arithmetic=f16", {"f16", "f32", "bf16x3", "f64"}},
-        Nonsense{"algorithm", "--algo=fast", {"unknown algo", "linear", "lse", "clm", "fused"}},
-        Nonsense{"distance", "--distance=far", {"far", "difference", "expanded"}},
-        Nonsense{"device", "--device=tpu", {"tpu", "host", "cuda-dry"}},
-        Nonsense{"block", "--block-size=0", {"block size 0"}},
-        Nonsense{"places", "--pos-tile-size=-1", {"tile size -1"}},
-        Nonsense{"spikes", "--enc-tile-size=0", {"tile size 0"}},
-        Nonsense{"scale", "--scale=0", {"scale"}},
-        Nonsense{"bins", "--bins=0", {"no place bins", "0"}},
-        Nonsense{"fewer_bins", "--bins=-3", {"no place bins", "-3"}},
-        Nonsense{"bins_of_the_maze", "--size=hpc2d --bins=5", {"719 place bins", "5 asked for"}},
-        Nonsense{"features", "--features=0", {"feature count 0"}},
-        Nonsense{"budget", "--budget-mib=0", {"budget 0"}},
-        Nonsense{"psi", "--psi=kept", {"kept", "stored", "recomputed"}},
-        Nonsense{"psi_in_the_maze", "--psi=recomputed --size=hpc2d", {"nodes", "psi:stored"}},
-        Nonsense{"floor", "--floor=2", {"floor 2", "neither 1", "nor 0"}},
-        Nonsense{"floor_of_a_cut", "--floor=0 --cut", {"floor 0", "local"}},
-        Nonsense{"linear_expanded",
-                 "--algo=linear --distance=expanded --filter=decode/size:tiny",
-                 {"linear", "expanded"}}),
+        Invalid{"size", "--size=giant", {"unknown size", "giant", "realistic", "hpc2d"}},
+        Invalid{"data", "--data=noise", {"noise", "profile", "cells", "whiten"}},
+        Invalid{"arithmetic", "--arithmetic=f16", {"f16", "f32", "bf16x3", "f64"}},
+        Invalid{"algorithm", "--algo=fast", {"unknown algo", "linear", "lse", "clm", "fused"}},
+        Invalid{"distance", "--distance=far", {"far", "difference", "expanded"}},
+        Invalid{"device", "--device=tpu", {"tpu", "host", "cuda-dry"}},
+        Invalid{"block", "--block-size=0", {"block size 0"}},
+        Invalid{"places", "--pos-tile-size=-1", {"tile size -1"}},
+        Invalid{"spikes", "--enc-tile-size=0", {"tile size 0"}},
+        Invalid{"scale", "--scale=0", {"scale"}},
+        Invalid{"bins", "--bins=0", {"no place bins", "0"}},
+        Invalid{"fewer_bins", "--bins=-3", {"no place bins", "-3"}},
+        Invalid{"bins_of_the_maze", "--size=hpc2d --bins=5", {"719 place bins", "5 asked for"}},
+        Invalid{"features", "--features=0", {"feature count 0"}},
+        Invalid{"budget", "--budget-mib=0", {"budget 0"}},
+        Invalid{"psi", "--psi=kept", {"kept", "stored", "recomputed"}},
+        Invalid{"psi_in_the_maze", "--psi=recomputed --size=hpc2d", {"nodes", "psi:stored"}},
+        Invalid{"floor", "--floor=2", {"floor 2", "neither 1", "nor 0"}},
+        Invalid{"floor_of_a_cut", "--floor=0 --cut", {"floor 0", "local"}},
+        Invalid{"linear_expanded",
+                "--algo=linear --distance=expanded --filter=decode/size:tiny",
+                {"linear", "expanded"}}),
     [](const auto& one) { return one.param.name; });
 
 TEST(Options, LeaveOutTheRowsThatHaveNoRoomForThem) {
@@ -193,10 +186,7 @@ std::pair<double, double> peaks(const std::string& option = "") {
                         " --tier=full --filter=memory/size:tiny --out=" +
                         out.string() + " " + option);
   EXPECT_EQ(said.exit, 0) << said.words;
-  const auto peak = [one = nlohmann::json::parse(read(out)).at("cases").at(0)](const char* of) {
-    return one.at("variants").at(of).at("metrics").at("peak_bytes").at("value").get<double>();
-  };
-  return {peak("optimized"), peak("reference")};
+  return {metric_of(out, "peak_bytes"), metric_of(out, "peak_bytes", "reference")};
 }
 
 TEST(Options, ChangeWhatIsComputed) {

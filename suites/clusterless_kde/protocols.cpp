@@ -26,16 +26,13 @@ double limit_of_decode(const Row& row) {
 
 void read_resources(const Backend& backend, Session& session) {
   int registers = 0, spills = 0, shared = 0;
-  double slowest = 0;
-  for (const auto& program : backend.compiler->programs()) {
-    slowest = std::max(slowest, program->seconds.lower + program->seconds.compile);
+  for (const auto& program : backend.compiler->programs())
     for (const Function& function : program->functions) {
       registers = std::max(registers, function.registers);
       shared = std::max(shared, function.shared_bytes);
       spills += function.spill_bytes;
     }
-  }
-  session.read("slowest_program_s", slowest);
+  read_slowest_program(session, backend);
   session.read("registers_max", registers);
   session.read("spill_bytes", spills);
   session.read("shared_bytes", shared);

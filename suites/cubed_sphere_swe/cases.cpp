@@ -166,8 +166,7 @@ Row with(const SuiteOptions& options, Row row) {
 
 // Velocities at rest give a zero result, which checks nothing.
 bool made_of_velocities(const Row& row) {
-  if (is_component(row, Kind::operator_apply))
-    return row.component.op == Operator::dcv || row.component.op == Operator::pcv;
+  if (is_component(row, Kind::operator_apply)) return onto_vertices(row.component.op);
   return is_component(row, Kind::contravariant) || is_component(row, Kind::divergence) ||
          is_component(row, Kind::sat);
 }

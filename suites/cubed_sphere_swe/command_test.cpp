@@ -6,6 +6,7 @@
 #include <string>
 
 #include "harness/testing/suite_command.hpp"
+#include "harness/testing/told.hpp"
 
 namespace holdfast {
 namespace {
@@ -15,14 +16,8 @@ using testing::Contains;
 using testing::Not;
 
 struct CubedSphereCommand : SuiteInAShell {
-  static json cases(const std::string& options = "") {
-    return json::parse(suite("--list=json " + options).words).at("cases");
-  }
   static std::set<std::string> ids(const std::string& options = "") {
-    std::set<std::string> all;
-    for (const json& one : cases(options))
-      all.insert(one.at("id").get<std::string>().substr(sizeof("cubed_sphere_swe")));
-    return all;
+    return listed_ids(CUBED_SPHERE_SWE_BINARY " " + options);
   }
   // The result of a short run on a host.
   json measured(const std::string& options) {
@@ -36,7 +31,7 @@ struct CubedSphereCommand : SuiteInAShell {
 
 TEST_F(CubedSphereCommand, LoopsThatStayOnAGpuAreBesidePublishedTimesWhereThereAreSome) {
   std::set<std::string> beside;
-  for (const json& one : cases())
+  for (const json& one : listed_cases(CUBED_SPHERE_SWE_BINARY))
     for (const auto& [device, promised] : one.at("devices").items())
       for (const json& metric : promised.at("metrics"))
         if (metric == "vs_seed_loop") {

@@ -125,11 +125,8 @@ std::vector<std::size_t> fields(const Row& row) {
   const std::size_t h = height_count(row.n), v = velocity_count(row.n);
   if (row.family != &families::component) return {h, v, v};
   switch (row.component.kind) {
-    case Kind::operator_apply: {
-      const bool to_vertices =
-          row.component.op == Operator::dcv || row.component.op == Operator::pcv;
-      return {to_vertices ? h : v};
-    }
+    case Kind::operator_apply:
+      return {onto_vertices(row.component.op) ? h : v};
     case Kind::gradient:
       return row.component.components == 1 ? std::vector{v} : std::vector{v, v};
     case Kind::contravariant:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/protocols.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -91,6 +92,13 @@ void warm_first_call(Session& session, const Make& make) {
   (void)first_seconds();
   session.read("warm_first_call_s", first_seconds());
   session.read("warm_nvrtc_runs", static_cast<double>(compiled));
+}
+
+void read_slowest_program(Session& session, const Backend& backend) {
+  double slowest = 0;
+  for (const auto& program : backend.compiler->programs())
+    slowest = std::max(slowest, program->seconds.lower + program->seconds.compile);
+  session.read("slowest_program_s", slowest);
 }
 
 void declare_warm_first_call(std::vector<MetricDeclaration>& metrics,

@@ -35,6 +35,9 @@ FirstCall compile(Session& session, const Make& make,
                   const std::function<void(const FirstCall&)>& again);
 std::vector<MetricDeclaration> compile_metrics();
 
+// Reads `slowest_program_s`, the seconds of the program that took longest to lower and compile.
+void read_slowest_program(Session& session, const Backend& backend);
+
 // A first call on a fresh backend, as in a new process: all programs come from a disk cache that
 // another such call has filled. Reads `warm_first_call_s`, and `warm_nvrtc_runs`, the programs
 // compiled nevertheless.

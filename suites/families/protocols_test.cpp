@@ -2,15 +2,14 @@
 #include "families/protocols.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/testing/variable.hpp"
 #include "runtime/backend/buffer.hpp"
 #include "runtime/compile/program_cache.hpp"
 
@@ -319,15 +318,10 @@ TEST(WarmFirstCall, FindsACacheThatKeepsNothing) {
 }
 
 TEST(WarmFirstCall, LeavesNothingBehind) {
-  const char* const given = std::getenv("TMPDIR");
-  const std::string before = given ? given : "";
-  const std::filesystem::path place = text(testing::TempDir(), "holdfast_warm_", getpid());
-  std::filesystem::create_directory(place);
-  setenv("TMPDIR", place.c_str(), 1);
+  const NewFolder place(testing::TempDir() + "holdfast_warm_");
+  const Variable here("TMPDIR", place.path());
   (void)dry_readings({}, [](Session& session) { warm_first_call(session, compile_toy); });
-  given ? setenv("TMPDIR", before.c_str(), 1) : unsetenv("TMPDIR");
-  EXPECT_TRUE(std::filesystem::is_empty(place));
-  std::filesystem::remove_all(place);
+  EXPECT_TRUE(std::filesystem::is_empty(place.path()));
 }
 #endif
 

@@ -3,13 +3,12 @@
 // report compilations and transfers.
 #include <gmock/gmock.h>
 
-#include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "harness/testing/pprof.hpp"
-#include "harness/testing/shell.hpp"
+#include "harness/testing/told.hpp"
 
 namespace holdfast {
 namespace {
@@ -24,11 +23,7 @@ Said suite(const std::string& options, const std::string& flags = "") {
 }
 
 std::set<std::string> listed(const std::string& options = "") {
-  std::set<std::string> ids;
-  const auto list = nlohmann::json::parse(suite("--list=json " + options).words);
-  for (const auto& one : list.at("cases"))
-    ids.insert(one.at("id").get<std::string>().substr(sizeof("galaxy_shear")));
-  return ids;
+  return listed_ids(GALAXY_SHEAR_BINARY " " + options);
 }
 
 TEST(GalaxyShearCommand, OptionsChangeTheRowsThatTheySpeakOf) {
@@ -44,15 +39,10 @@ TEST(GalaxyShearCommand, OptionsChangeTheRowsThatTheySpeakOf) {
 
 // Every pull request waits for this tier.
 TEST(GalaxyShearCommand, TheGatesTierStaysSmall) {
-  const auto list = nlohmann::json::parse(suite("--list=json").words);
-  std::map<std::string, int> cases;
-  for (const auto& one : list.at("cases"))
-    for (const auto& [device, measured] : one.at("devices").items())
-      cases[device] += one.at("tier") != "full";
-  EXPECT_GT(cases["host"], 0);
-  EXPECT_LE(cases["host"], 22);
-  EXPECT_GT(cases["cuda-dry"], 0);
-  EXPECT_LE(cases["cuda-dry"], 25);
+  for (const auto& [kind, most] : {std::pair{"host", 22}, {"cuda-dry", 25}}) {
+    EXPECT_GT(gating_cases(GALAXY_SHEAR_BINARY, kind), 0);
+    EXPECT_LE(gating_cases(GALAXY_SHEAR_BINARY, kind), most);
+  }
 }
 
 TEST(GalaxyShearCommand, TwoFitsByTurnsAreEachItsOwn) {
@@ -61,30 +51,21 @@ TEST(GalaxyShearCommand, TwoFitsByTurnsAreEachItsOwn) {
   const Said said =
       suite("--tier=full --filter=/in_turn/ --out=" + out.string(), "HOLDFAST_NUM_THREADS=1");
   ASSERT_EQ(said.exit, 0) << said.words;
-  const auto one = nlohmann::json::parse(read(out)).at("cases").at(0);
   for (const std::string variant : {"optimized", "reference"})
-    EXPECT_EQ(one.at("variants").at(variant).at("metrics").at("allclose").at("value"), 1);
+    EXPECT_EQ(metric_of(out, "allclose", variant), 1);
 }
 
-struct Nonsense {
-  std::string options, sentence;
-};
-
 TEST(GalaxyShearCommand, NonsenseIsRefusedWithFieldValueAndLimit) {
-  for (const auto& [options, sentence] :
-       {Nonsense{"--fft-size=96", "fft = 96: it must be a power of two from 16 to 1024"},
-        Nonsense{"--image-size=0", "image = 0: a stamp has at least one pixel"},
-        Nonsense{"--image-size=129", "image 129 does not fit in fft 128"},
-        Nonsense{"--num-steps=0", "num-steps = 0: a fit has at least one step"},
-        Nonsense{"--lr=0", "learning rate = 0: it must be positive"},
-        Nonsense{"--lr=-0.1", "learning rate = -0.1: it must be positive"},
-        Nonsense{"--lr=fast", "--lr=fast is no number"},
-        Nonsense{"--light=sersic", "light = sersic: a galaxy is an exponential disc; Sersic"},
-        Nonsense{"--trace=/proc/none --filter=steps:5/", "--trace=/proc/none: cannot be made"}}) {
-    const Said said = suite(options);
-    EXPECT_EQ(said.exit, 2) << options;
-    EXPECT_THAT(said.words, HasSubstr(sentence));
-  }
+  expect_nonsense(GALAXY_SHEAR_BINARY,
+                  {{"--fft-size=96", "fft = 96: it must be a power of two from 16 to 1024"},
+                   {"--image-size=0", "image = 0: a stamp has at least one pixel"},
+                   {"--image-size=129", "image 129 does not fit in fft 128"},
+                   {"--num-steps=0", "num-steps = 0: a fit has at least one step"},
+                   {"--lr=0", "learning rate = 0: it must be positive"},
+                   {"--lr=-0.1", "learning rate = -0.1: it must be positive"},
+                   {"--lr=fast", "--lr=fast is no number"},
+                   {"--light=sersic", "light = sersic: a galaxy is an exponential disc; Sersic"},
+                   {"--trace=/proc/none --filter=steps:5/", "--trace=/proc/none: cannot be made"}});
 }
 
 #ifdef HOLDFAST_CUDA
@@ -123,21 +104,12 @@ TEST(GalaxyShearCommand, TheMemoryProfileAddsUpToThePeak) {
       dry + "--filter=svi_step/fft:128/image:48/batch:64/psf:gaussian/latents:4/f64 ";
   ASSERT_EQ(suite(filter + "--out=" + out.string()).exit, 0);
   ASSERT_EQ(suite(filter + "--variant=both --memory-profile=" + folder.string()).exit, 0);
-  const auto one = nlohmann::json::parse(read(out)).at("cases").at(0);
-  std::set<std::string> sites;
-  for (const std::string variant : {"optimized", "reference"}) {
-    const auto peak = one.at("variants").at(variant).at("metrics").at("peak_bytes").at("value");
-    std::string file;
-    for (const auto& entry : std::filesystem::directory_iterator(folder))
-      if (entry.path().string().ends_with(variant + ".pb.gz")) file = read(entry.path());
-    ASSERT_FALSE(file.empty()) << variant;
-    const pprof::Decoded decoded(file);
-    EXPECT_EQ(decoded.bytes(), peak.get<std::int64_t>()) << variant;
-    if (variant == "optimized")
-      for (const auto& sample : decoded.samples) sites.insert(sample.stack.at(0));
-  }
-  EXPECT_THAT(sites, testing::ElementsAre("inputs", "inputs: starts", "optics", "result", "roots",
-                                          "state"));
+  const auto sites = [&](const std::string& variant) {
+    return pprof::sites_of_peak(folder, variant, metric_of(out, "peak_bytes", variant));
+  };
+  (void)sites("reference");
+  EXPECT_THAT(sites("optimized"), testing::ElementsAre("inputs", "inputs: starts", "optics",
+                                                       "result", "roots", "state"));
 }
 
 TEST(GalaxyShearCommand, ASecondProcessFindsItsProgramsInTheCacheFolder) {
@@ -147,8 +119,7 @@ TEST(GalaxyShearCommand, ASecondProcessFindsItsProgramsInTheCacheFolder) {
     const Said said = suite(dry + "--filter=fft:64 --out=" + out.string(),
                             "HOLDFAST_CACHE_DIR=" + (folder / "programs").string());
     EXPECT_EQ(said.exit, 0) << said.words;
-    const auto one = nlohmann::json::parse(read(out)).at("cases").at(0);
-    return one.at("variants").at("optimized").at("metrics").at("nvrtc_runs").at("value").get<int>();
+    return metric_of(out, "nvrtc_runs");
   };
   EXPECT_EQ(runs(), 1);
   EXPECT_EQ(runs(), 0);

@@ -15,6 +15,7 @@
 #include "galaxy_shear/data/golden.hpp"
 #include "galaxy_shear/oracle/oracle.hpp"
 #include "galaxy_shear/row.hpp"
+#include "testing/results.hpp"
 
 namespace holdfast::galaxy_shear {
 namespace {
@@ -128,9 +129,7 @@ TEST(GalaxyOracle, OfDrawnLatentsKnowsThoseDrawn) {
 TEST(GalaxyOracle, AFitOfAnotherNumberOfStepsIsWrongHoweverCloseItEnds) {
   const Row row = {.family = &families::map, .options = {.fft = 16, .image = 7, .steps = 3}};
   const auto backend = open_backend("host");
-  const auto fit = make(row, *backend, Variant::optimized);
-  fit->step();
-  const std::vector<double> right = fit->result();
+  const std::vector<double> right = result_of(*make(row, *backend, Variant::optimized));
   const Oracle known = oracle_of(row);
   EXPECT_LE(known.distance(right, {}), known.limit);
   std::vector<double> shorter = right;
@@ -161,8 +160,7 @@ TEST(GalaxyOracle, HoldsALatentOfAFitToTheReferencesBesideLargeLosses) {
   const auto backend = open_backend("host");
   const auto fit = make(row, *backend, Variant::optimized);
   fit->start_again(1);
-  fit->step();
-  const std::vector<double> right = fit->result();
+  const std::vector<double> right = result_of(*fit);
   const Oracle known = oracle_of(row);
   ASSERT_TRUE(known.between);
   EXPECT_EQ(known.between(right, right), 0);
@@ -188,8 +186,7 @@ TEST(GalaxyOracle, EveryGalaxyOfABatchHasLossesThatEndWhereItsNoiseLeavesThem) {
   const Oracle known = oracle_of(row);
   for (const int input : {0, 1}) {
     fit->start_again(input);
-    fit->step();
-    const std::vector<double> right = fit->result();
+    const std::vector<double> right = result_of(*fit);
     const auto is_right = [&](const std::vector<double>& result) {
       return (input == 0 ? known.distance(result, {}) : known.other(result, 1)) <= known.limit;
     };

@@ -10,7 +10,7 @@
 
 #include "base/text.hpp"
 #include "harness/testing/pprof.hpp"
-#include "harness/testing/shell.hpp"
+#include "harness/testing/told.hpp"
 
 namespace holdfast {
 namespace {
@@ -20,21 +20,8 @@ using testing::HasSubstr;
 using testing::IsSupersetOf;
 using testing::Not;
 
-nlohmann::json list(const std::string& options = "") {
-  return nlohmann::json::parse(run(GPT_TRAIN_BINARY " --list=json " + options).words).at("cases");
-}
 std::set<std::string> listed(const std::string& options = "", const std::string& kind = "host") {
-  std::set<std::string> ids;
-  for (const auto& one : list(options))
-    if (one.at("devices").contains(kind))
-      ids.insert(one.at("id").get<std::string>().substr(sizeof("gpt_train")));
-  return ids;
-}
-int gating(const std::string& kind) {
-  int count = 0;
-  for (const auto& one : list())
-    count += one.at("devices").contains(kind) && one.at("tier") != "full";
-  return count;
+  return listed_ids(GPT_TRAIN_BINARY " " + options, kind);
 }
 
 // The suite on one thread, for claims that are not about speed: each run first measures the host's
@@ -75,8 +62,8 @@ TEST(GptCases, AreThoseOfTheSpecificationOnADevice) {
 }
 
 TEST(GptCases, GateInAtMostTwelveOnAHostAndTwentyFiveOnADevice) {
-  EXPECT_LE(gating("host"), 12);
-  EXPECT_LE(gating("cuda-dry"), 25);
+  EXPECT_LE(gating_cases(GPT_TRAIN_BINARY, "host"), 12);
+  EXPECT_LE(gating_cases(GPT_TRAIN_BINARY, "cuda-dry"), 25);
 }
 
 TEST(GptCommand, OptionsChangeTheRowsThatTheySpeakOf) {
@@ -101,42 +88,30 @@ TEST(GptCommand, MemoryIsVerifiedAtASizeOfOnesOwn) {
   EXPECT_EQ(said.exit, 0) << said.words;
 }
 
-struct Nonsense {
-  std::string options, sentence;
-};
-
 TEST(GptCommand, NonsenseIsRefusedWithFieldValueAndLimit) {
-  for (const auto& [options, sentence] :
-       {Nonsense{"--batch=0", "batch = 0: it must be at least 1"},
-        Nonsense{"--seq=1", "seq = 1: it must be at least 2"},
-        Nonsense{"--w0=1.5", "w0 = 1.5: warm-up is a share from 0 to 1"},
-        Nonsense{"--lr=nan", "lr = nan: it must be a finite number"},
-        Nonsense{"--lr=fast", "--lr=fast is no number"},
-        Nonsense{"--fetch=never", "unknown fetch 'never'; use one of step, ahead"},
-        Nonsense{"--opt=sgd", "unknown optimizer 'sgd'; use one of adamw, muon, multiscale"}}) {
-    const Said said = run(GPT_TRAIN_BINARY " " + options);
-    EXPECT_EQ(said.exit, 2) << options;
-    EXPECT_THAT(said.words, HasSubstr(sentence));
-  }
+  expect_nonsense(GPT_TRAIN_BINARY,
+                  {{"--batch=0", "batch = 0: it must be at least 1"},
+                   {"--seq=1", "seq = 1: it must be at least 2"},
+                   {"--w0=1.5", "w0 = 1.5: warm-up is a share from 0 to 1"},
+                   {"--lr=nan", "lr = nan: it must be a finite number"},
+                   {"--lr=fast", "--lr=fast is no number"},
+                   {"--fetch=never", "unknown fetch 'never'; use one of step, ahead"},
+                   {"--opt=sgd", "unknown optimizer 'sgd'; use one of adamw, muon, multiscale"}});
 }
 
 // The sentences are those of suites/README.md.
 TEST(GptCommand, AProfileThatCannotBeSaysWhyAndWhatToDo) {
   const std::string in_folder = fresh_folder("gpt_no_profile").string();
-  for (const auto& [options, sentence] :
-       {Nonsense{"--profile-steps=1",
-                 "nothing is to be profiled; add --profile=DIR or --trace=DIR"},
-        Nonsense{"--filter=memory/model:tiny --trace=" + in_folder,
-                 "none of the chosen cases is made of steps, so nothing was profiled"},
-        Nonsense{"--filter=lm_head --profile=/proc/profiles",
-                 "--profile=/proc/profiles: cannot be made a folder ("},
-        Nonsense{"--filter=lm_head --out=/proc/results.json",
-                 "the folder /proc cannot be written to; choose another or change its permissions"},
-        Nonsense{"--assert-mean=0", "--assert-mean=0: give seconds above zero"}}) {
-    const Said said = run(GPT_TRAIN_BINARY " " + options);
-    EXPECT_EQ(said.exit, 2) << options;
-    EXPECT_THAT(said.words, HasSubstr(sentence));
-  }
+  expect_nonsense(
+      GPT_TRAIN_BINARY,
+      {{"--profile-steps=1", "nothing is to be profiled; add --profile=DIR or --trace=DIR"},
+       {"--filter=memory/model:tiny --trace=" + in_folder,
+        "none of the chosen cases is made of steps, so nothing was profiled"},
+       {"--filter=lm_head --profile=/proc/profiles",
+        "--profile=/proc/profiles: cannot be made a folder ("},
+       {"--filter=lm_head --out=/proc/results.json",
+        "the folder /proc cannot be written to; choose another or change its permissions"},
+       {"--assert-mean=0", "--assert-mean=0: give seconds above zero"}});
 }
 
 // A rate that overflows: the training stops, both measured and profiled, and its result is wrong.
@@ -250,19 +225,10 @@ TEST(GptCommand, TheMemoryProfileAddsUpToThePeak) {
       dry + "--filter=train_step/model:tiny/opt:muon/docs:0/launch:graph/bf16 ";
   ASSERT_EQ(run(step + "--out=" + out.string()).exit, 0);
   ASSERT_EQ(run(step + "--memory-profile=" + folder.string()).exit, 0);
-  const auto result = nlohmann::json::parse(read(out));
-  const auto& metrics = result.at("cases").at(0).at("variants").at("optimized").at("metrics");
-  std::string file;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().string().ends_with(".pb.gz")) file = read(entry.path());
-  ASSERT_FALSE(file.empty());
-  const pprof::Decoded decoded(file);
-  EXPECT_EQ(decoded.bytes(), metrics.at("peak_bytes").at("value").get<std::int64_t>());
-  std::set<std::string> sites;
-  for (const auto& sample : decoded.samples) sites.insert(sample.stack.at(0));
-  EXPECT_THAT(sites, IsSupersetOf({"parameters: copy", "state: parameters", "state: moments",
-                                   "result: gradients", "result: losses", "activations", "logits",
-                                   "inputs", "blas work area"}));
+  EXPECT_THAT(
+      pprof::sites_of_peak(folder, "optimized", metric_of(out, "peak_bytes")),
+      IsSupersetOf({"parameters: copy", "state: parameters", "state: moments", "result: gradients",
+                    "result: losses", "activations", "logits", "inputs", "blas work area"}));
 }
 
 // A step transfers only a batch and a loss; a pass transfers nothing.

@@ -3,7 +3,6 @@
 // what compiles when.
 #include "families/protocols.hpp"
 
-#include <algorithm>
 #include <vector>
 
 #include "gpt_train/oracles.hpp"
@@ -44,10 +43,7 @@ void called_first(const Row& row, Session& session) {
   const auto making = [&](Backend& backend) { return make(step, backend, Variant::optimized); };
   const FirstCall first =
       compile(session, making, [](const FirstCall& call) { call.computation->step(); });
-  double slowest = 0;
-  for (const auto& program : first.backend.compiler->programs())
-    slowest = std::max(slowest, program->seconds.lower + program->seconds.compile);
-  session.read("slowest_program_s", slowest);
+  read_slowest_program(session, first.backend);
   if (session.executes()) {
     const Oracle known = oracle_of(step);
     session.check(known.name, error_of(known, first.computation->result(), known.expected(2)),

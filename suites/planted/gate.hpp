@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "harness/testing/shell.hpp"
 
@@ -49,6 +50,12 @@ inline void calm(const std::filesystem::path& results, double faster = 1) {
 
 inline void expect_well(const Said& said) {
   ASSERT_EQ(said.exit, 0) << said.words;
+}
+
+// Checks a command's exit, and that it says what each of these regular expressions matches.
+inline void expect_said(const Said& said, int exit, const std::vector<std::string>& words) {
+  EXPECT_EQ(said.exit, exit) << said.words;
+  for (const std::string& one : words) EXPECT_THAT(said.words, testing::ContainsRegex(one));
 }
 
 // The rules for all suites: the other files name suites that a build of planted ones does not have.
@@ -110,11 +117,11 @@ class Planted : public testing::Test {
     expect_well(gate->measure("HOLDFAST_PLANT=" + plant, plant, more));
     return gate->check(plant);
   }
-  // Checks the gate's exit and words for a suite with this plant.
-  static void expect_found(const std::string& plant, int exit, const std::string& words) {
-    const Said said = judge(plant);
-    EXPECT_EQ(said.exit, exit) << plant;
-    EXPECT_THAT(said.words, testing::ContainsRegex(words)) << plant;
+  // Checks so what the gate says of a suite with this plant.
+  static void expect_found(const std::string& plant, int exit,
+                           const std::vector<std::string>& words) {
+    SCOPED_TRACE(plant);
+    expect_said(judge(plant), exit, words);
   }
   static inline std::unique_ptr<Gate> gate = {};
 };

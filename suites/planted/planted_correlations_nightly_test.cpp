@@ -5,7 +5,6 @@
 namespace holdfast::planted {
 namespace {
 
-using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -29,23 +28,19 @@ TEST_F(PlantedCorrelations, WhatWasAcceptedPasses) {
 }
 
 TEST_F(PlantedCorrelations, OneMoreLaunchFailsTheBuildAndIsNamed) {
-  const Said said = judge("launch");
-  EXPECT_EQ(said.exit, 1) << said.words;
-  EXPECT_THAT(said.words, ContainsRegex(regression(model) + " launches +rose from 2 to 4"));
-  EXPECT_THAT(said.words, HasSubstr("kernel flat_model<double, 1> is new"));
+  expect_found(
+      "launch", 1,
+      {regression(model) + " launches +rose from 2 to 4", "kernel flat_model<double, 1> is new"});
 }
 
 TEST_F(PlantedCorrelations, OneMoreCopyFailsTheBuild) {
-  const Said said = judge("copy");
-  EXPECT_EQ(said.exit, 1) << said.words;
-  EXPECT_THAT(said.words, ContainsRegex(regression(sums) + "d2h_bytes +rose from 0 B to 8 B"));
-  EXPECT_THAT(said.words, ContainsRegex(regression(fit) + "d2h_bytes +rose from 0 B to 8 B"));
+  expect_found("copy", 1,
+               {regression(sums) + "d2h_bytes +rose from 0 B to 8 B",
+                regression(fit) + "d2h_bytes +rose from 0 B to 8 B"});
 }
 
 TEST_F(PlantedCorrelations, AGraphThatIsLostFailsTheBuild) {
-  const Said said = judge("no_graph");
-  EXPECT_EQ(said.exit, 1) << said.words;
-  EXPECT_THAT(said.words, ContainsRegex(regression(fit) + "host_launches +rose from 8 to "));
+  expect_found("no_graph", 1, {regression(fit) + "host_launches +rose from 8 to "});
 }
 
 TEST(PlantedCorrelationsOnHost, AreRightAsBuilt) {
@@ -53,18 +48,14 @@ TEST(PlantedCorrelationsOnHost, AreRightAsBuilt) {
 }
 
 TEST(PlantedCorrelationsOnHost, AWrongPhaseOfOneAngleIsWrong) {
-  const Said said = judged_on_host(PLANTED_CORRELATIONS_BINARY, "phase");
-  EXPECT_EQ(said.exit, 1) << said.words;
-  for (const std::string& one : {model, sums, fit})
-    EXPECT_THAT(said.words, ContainsRegex("WRONG +" + one));
-  EXPECT_THAT(said.words, HasSubstr("the plain formulation, point by point"));
+  expect_said(judged_on_host(PLANTED_CORRELATIONS_BINARY, "phase"), 1,
+              {"WRONG +" + model, "WRONG +" + sums, "WRONG +" + fit,
+               "the plain formulation, point by point"});
 }
 
 TEST(PlantedCorrelationsOnHost, AStepThatIsSkippedWhileItIsTimedIsWrong) {
-  const Said said = judged_on_host(PLANTED_CORRELATIONS_BINARY, "idles");
-  EXPECT_EQ(said.exit, 1) << said.words;
-  EXPECT_THAT(said.words, ContainsRegex("WRONG +" + sums));
-  EXPECT_THAT(said.words, HasSubstr("verified again after the timed section"));
+  expect_said(judged_on_host(PLANTED_CORRELATIONS_BINARY, "idles"), 1,
+              {"WRONG +" + sums, "verified again after the timed section"});
 }
 
 TEST(PlantedDeviceCode, OfTheCorrelationsIsFoundByItsCause) {

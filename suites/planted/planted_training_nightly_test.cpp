@@ -5,7 +5,6 @@
 namespace holdfast::planted {
 namespace {
 
-using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -27,22 +26,15 @@ TEST_F(PlantedTraining, WhatWasAcceptedPasses) {
 }
 
 TEST_F(PlantedTraining, OneMoreLaunchFailsTheBuildAndIsNamed) {
-  const Said said = judge("launch");
-  EXPECT_EQ(said.exit, 1) << said.words;
-  EXPECT_THAT(said.words, ContainsRegex(regression(step) + " launches +rose from 65 to 66"));
-  EXPECT_THAT(said.words, HasSubstr("sum_rows"));
+  expect_found("launch", 1, {regression(step) + " launches +rose from 65 to 66", "sum_rows"});
 }
 
 TEST_F(PlantedTraining, OneMoreCopyFailsTheBuild) {
-  const Said said = judge("copy");
-  EXPECT_EQ(said.exit, 1) << said.words;
-  EXPECT_THAT(said.words, ContainsRegex(regression(step) + "d2h_bytes +rose from 16 B to 24 B"));
+  expect_found("copy", 1, {regression(step) + "d2h_bytes +rose from 16 B to 24 B"});
 }
 
 TEST_F(PlantedTraining, AGraphThatIsLostFailsTheBuild) {
-  const Said said = judge("no_graph");
-  EXPECT_EQ(said.exit, 1) << said.words;
-  EXPECT_THAT(said.words, ContainsRegex(regression(step) + "host_launches +rose from 1 to 65"));
+  expect_found("no_graph", 1, {regression(step) + "host_launches +rose from 1 to 65"});
 }
 
 TEST(PlantedTrainingOnHost, IsRightAsBuilt) {
@@ -50,27 +42,21 @@ TEST(PlantedTrainingOnHost, IsRightAsBuilt) {
 }
 
 TEST(PlantedTrainingOnHost, OneMaskBitOfOneTileIsWrong) {
-  const Said said = judged_on_host(PLANTED_TRAINING_BINARY, "mask");
-  EXPECT_EQ(said.exit, 1) << said.words;
-  EXPECT_THAT(said.words, ContainsRegex("WRONG +" + attention));
-  EXPECT_THAT(said.words, HasSubstr("plain loops in f64"));
+  expect_said(judged_on_host(PLANTED_TRAINING_BINARY, "mask"), 1,
+              {"WRONG +" + attention, "plain loops in f64"});
 }
 
 TEST(PlantedTrainingOnHost, AStepThatIsSkippedWhileItIsTimedIsWrong) {
-  const Said said = judged_on_host(PLANTED_TRAINING_BINARY, "skips");
-  EXPECT_EQ(said.exit, 1) << said.words;
-  EXPECT_THAT(said.words, ContainsRegex("WRONG +" + micro_step));
-  EXPECT_THAT(said.words, HasSubstr("a step must do the same whether it is timed or not"));
+  expect_said(judged_on_host(PLANTED_TRAINING_BINARY, "skips"), 1,
+              {"WRONG +" + micro_step, "a step must do the same whether it is timed or not"});
 }
 
 // Nothing of attention is counted on a host: only its result shows it.
 TEST(PlantedTrainingOnHost, AnAttentionThatIdlesWhileItIsTimedIsWrong) {
-  const Said said = judged_on_host(PLANTED_TRAINING_BINARY, "idles");
-  EXPECT_EQ(said.exit, 1) << said.words;
-  EXPECT_THAT(said.words, ContainsRegex("WRONG +" + attention));
-  EXPECT_THAT(said.words,
-              HasSubstr("verified again after the timed section, the optimized variant is no "
-                        "result: it holds what is no number"));
+  expect_said(judged_on_host(PLANTED_TRAINING_BINARY, "idles"), 1,
+              {"WRONG +" + attention,
+               "verified again after the timed section, the optimized variant is no "
+               "result: it holds what is no number"});
 }
 
 TEST(PlantedDeviceCode, OfTheTrainingIsFoundByItsCause) {

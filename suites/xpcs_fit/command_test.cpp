@@ -9,15 +9,16 @@
 #include <set>
 #include <string>
 
-#include "harness/testing/shell.hpp"
+#include "base/files.hpp"
+#include "harness/testing/told.hpp"
 
 namespace holdfast {
 namespace {
 
 using testing::IsSupersetOf;
 
-nlohmann::json list(const std::string& options) {
-  return nlohmann::json::parse(run(XPCS_FIT_BINARY " --list=json " + options).words).at("cases");
+std::set<std::string> listed(const std::string& options = "") {
+  return listed_ids(XPCS_FIT_BINARY " " + options);
 }
 
 // The suite on one thread, for claims that do not depend on it: each run first measures the host's
@@ -25,9 +26,7 @@ nlohmann::json list(const std::string& options) {
 const std::string alone = "HOLDFAST_NUM_THREADS=1 " XPCS_FIT_BINARY " ";
 
 TEST(XpcsCases, AreThoseOfTheSpecification) {
-  std::set<std::string> ids;
-  for (const auto& one : list("")) ids.insert(one.at("id").get<std::string>().substr(9));
-  EXPECT_THAT(ids,
+  EXPECT_THAT(listed(),
               IsSupersetOf(std::set<std::string>{
                   "g2/mode:static/size:c/f64",
                   "g2/mode:laminar/size:l/f32",
@@ -76,10 +75,7 @@ TEST(XpcsCases, AreThoseOfTheSpecification) {
 
 TEST(XpcsCases, GateInFewCases) {
   for (const std::string kind : {"host", "cuda-dry", "cuda"}) {
-    int gating = 0;
-    for (const auto& one : list("")) {
-      gating += one.at("tier") != "full" && one.at("devices").contains(kind);
-    }
+    const int gating = gating_cases(XPCS_FIT_BINARY, kind);
     EXPECT_GT(gating, 15) << kind;
     EXPECT_LE(gating, 25) << kind;
   }
@@ -90,7 +86,7 @@ TEST(XpcsCases, GateInFewCases) {
 std::set<std::string> cases_with(const std::string& metric, const std::string& kind,
                                  const std::string& begin) {
   std::set<std::string> ids;
-  for (const auto& one : list("")) {
+  for (const auto& one : listed_cases(XPCS_FIT_BINARY)) {
     const std::string id = one.at("id");
     if (!id.starts_with("xpcs_fit/" + begin) || !one.at("devices").contains(kind)) continue;
     const auto& metrics = one.at("devices").at(kind).at("metrics");
@@ -116,12 +112,7 @@ TEST(XpcsCases, CompareTransformsWithAHostThatCanPlanThem) {
 }
 
 TEST(XpcsOptions, SendFitsTheWayThatIsAskedFor) {
-  const auto ids_of = [](const std::string& options) {
-    std::set<std::string> ids;
-    for (const auto& one : list(options)) ids.insert(one.at("id").get<std::string>().substr(9));
-    return ids;
-  };
-  const auto streaming = ids_of("--strategy=streaming"), by_size = ids_of("--strategy=auto");
+  const auto streaming = listed("--strategy=streaming"), by_size = listed("--strategy=auto");
   const std::string large = "source:resident/mode:laminar/size:l/f64";
   EXPECT_TRUE(streaming.contains("fit/strategy:streaming/source:host/mode:laminar/size:l/f64"));
   EXPECT_FALSE(streaming.contains("fit/strategy:standard/" + large));
@@ -132,34 +123,31 @@ TEST(XpcsOptions, SendFitsTheWayThatIsAskedFor) {
 // Beside the list's own, which is the same on every machine.
 TEST(XpcsOptions, PutAsManyThreadsBesideOneAsAreAskedFor) {
   const auto efficient = [](const std::string& options) {
-    std::set<std::string> ids;
-    for (const auto& one : list(options))
-      if (one.at("id").get<std::string>().starts_with("xpcs_fit/threads/"))
-        ids.insert(one.at("id").get<std::string>().substr(17));
+    std::set<std::string> ids = listed(options);
+    std::erase_if(ids, [](const std::string& id) { return !id.starts_with("threads/"); });
     return ids;
   };
-  const std::set<std::string> usual = {"threads:1/size:s/f64", "threads:2/size:s/f64"};
+  const std::set<std::string> usual = {"threads/threads:1/size:s/f64",
+                                       "threads/threads:2/size:s/f64"};
   EXPECT_EQ(efficient(""), usual);
   EXPECT_EQ(efficient("--threads=2"), usual);
   std::set<std::string> more = usual;
-  more.insert("threads:16/size:s/f64");
+  more.insert("threads/threads:16/size:s/f64");
   EXPECT_EQ(efficient("--threads=16"), more);
 }
 
 TEST(XpcsOptions, SaveStreamsWhereTheyAreTold) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / "xpcs_options";
-  std::filesystem::remove_all(folder);
+  const NewFolder folder(testing::TempDir() + "xpcs_options_");
   const Said said =
       run(alone +
           "--device=host --tier=full --filter=stream/faults/probability:0.3/permanent:none "
           "--checkpoint-frequency=50 --checkpoint-dir=" +
-          folder.string());
+          folder.path().string());
   EXPECT_EQ(said.exit, 0) << said.words;
   int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
     files += entry.path().extension() == ".ckpt";
   EXPECT_EQ(files, 3);
-  std::filesystem::remove_all(folder);
 }
 
 // Before any case begins, even if the filter leaves no case that uses the option.
@@ -213,14 +201,10 @@ TEST(XpcsProgressCase, CountsTheChunksOfEightPasses) {
             " --out=" + file.string());
     if (said.exit == 77) continue;  // no CUDA was built
     ASSERT_EQ(said.exit, 0) << said.words;
-    const auto one = nlohmann::json::parse(read(file)).at("cases").at(0);
-    const auto& metrics = one.at("variants").at("optimized").at("metrics");
-    EXPECT_EQ(metrics.at("chunks").at("value"), 8 * 24) << device;
-    if (device != "host") {
-      EXPECT_EQ(metrics.at("syncs").at("value"), 0);
-      EXPECT_EQ(metrics.at("h2d_bytes").at("value"), 0);
-      EXPECT_EQ(metrics.at("d2h_bytes").at("value"), 0);
-    }
+    EXPECT_EQ(metric_of(file, "chunks"), 8 * 24) << device;
+    if (device == "host") continue;
+    for (const std::string none : {"syncs", "h2d_bytes", "d2h_bytes"})
+      EXPECT_EQ(metric_of(file, none), 0) << none;
   }
 }
 
@@ -232,9 +216,7 @@ TEST(XpcsMemoryCase, OfAStreamIsItsFormulaWithEitherWidthOfVectors) {
         run(isa + XPCS_FIT_BINARY " --device=host --filter=stream/memory/batches:8 --out=" +
             file.string());
     ASSERT_EQ(said.exit, 0) << said.words;
-    const auto one = nlohmann::json::parse(read(file)).at("cases").at(0);
-    EXPECT_EQ(one.at("variants").at("optimized").at("metrics").at("estimate_ratio").at("value"), 1)
-        << isa;
+    EXPECT_EQ(metric_of(file, "estimate_ratio"), 1) << isa;
   }
 }
 

@@ -23,9 +23,7 @@ constexpr Variant both_variants[] = {Variant::optimized, Variant::reference};
 
 std::vector<double> computed(Unit unit, Variant variant, const Problem& of) {
   const auto backend = open_backend("host");
-  const auto computation = make(unit, *backend, variant, of);
-  computation->step();
-  return computation->result();
+  return result_of(*make(unit, *backend, variant, of));
 }
 // F, g, N.
 std::vector<double> sums_of(Variant variant, const Problem& of) {
@@ -184,9 +182,7 @@ TEST_P(OfBothModes, SumsAreThoseOfTheirBatches) {
       StreamOptions options = {.batch = batch, .passes = 1, .order = order};
       options.settings.watch = [&](const BatchRecord& record) { cost += record.cost; };
       const auto backend = open_backend("host");
-      const auto stream = make_stream(*backend, whole, options);
-      stream->step();
-      const std::vector<double> result = stream->result();
+      const std::vector<double> result = result_of(*make_stream(*backend, whole, options));
       EXPECT_NEAR(cost / expected[0], 1, rounding) << batch;
       EXPECT_NEAR(result[0] / expected[0], 1, rounding) << batch;
       ASSERT_EQ(result.size(), expected.size());

@@ -2,7 +2,6 @@
 // The families that are not repeated steps: the cost of the first call, and recompilations.
 #include "families/protocols.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -36,14 +35,6 @@ double limit_of_equations(const Row& row) {
   return families::normal_equations.oracle(as(families::normal_equations, row)).limit;
 }
 
-// The seconds of the program that took longest to compile.
-double slowest_program_seconds(const Backend& backend) {
-  double slowest = 0;
-  for (const auto& program : backend.compiler->programs())
-    slowest = std::max(slowest, program->seconds.lower + program->seconds.compile);
-  return slowest;
-}
-
 void measure_first_call(const Row& row, Session& session) {
   const Row fit = first_fit(row);
   const auto made = [=](Backend& backend) { return make(fit, backend, Variant::optimized); };
@@ -51,7 +42,7 @@ void measure_first_call(const Row& row, Session& session) {
   const FirstCall first = compile(session, made, [&](const FirstCall& call) {
     cached = session.seconds_until_done(call.backend, [&] { call.computation->step(); });
   });
-  session.read("slowest_program_s", slowest_program_seconds(first.backend));
+  read_slowest_program(session, first.backend);
   check(session, families::fit.oracle(fit), *first.computation);
   if (session.executes()) session.read("cached_call_s", cached);
   warm_first_call(session, made);

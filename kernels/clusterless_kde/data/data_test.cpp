@@ -95,18 +95,7 @@ TEST(Data, AShapeIsKnownBeforeItsInputIsMade) {
         Recipe{.size = Size::hpc2d, .marks = Marks::cells, .scale = 64},
         Recipe{.size = Size::small, .features = 6, .bins = 333, .sparse = true},
         Recipe{.size = Size::medium, .encoding_spikes = 20, .decoding_spikes = 10}}) {
-    const Shape made = shape(make_input(recipe)), known = shape(recipe);
-    EXPECT_EQ(known.encoding, made.encoding);
-    EXPECT_EQ(known.decoding, made.decoding);
-    EXPECT_EQ(known.electrodes, made.electrodes);
-    EXPECT_EQ(known.features, made.features);
-    EXPECT_EQ(known.dimensions, made.dimensions);
-    EXPECT_EQ(known.samples, made.samples);
-    EXPECT_EQ(known.rows, made.rows);
-    EXPECT_EQ(known.bins, made.bins);
-    EXPECT_EQ(known.extent[0], made.extent[0]);
-    EXPECT_EQ(known.extent[1], made.extent[1]);
-    EXPECT_EQ(known.position_bandwidth, made.position_bandwidth);
+    EXPECT_TRUE(shape(recipe) == shape(make_input(recipe))) << static_cast<int>(recipe.size);
   }
 }
 

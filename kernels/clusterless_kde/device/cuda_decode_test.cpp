@@ -295,11 +295,9 @@ TEST(EmulatedUnits, BeginAgainWithAnotherInputAndWithTheirFirst) {
     const auto computation = make_unit(*backend, unit, input, {});
     const auto begun = [&](int number) {
       computation->start_again(number);
-      computation->step();
-      return computation->result();
+      return result_of(*computation);
     };
-    computation->step();
-    const auto first = computation->result();
+    const auto first = result_of(*computation);
     const bool encodes = unit == Unit::encode || unit == Unit::total;
     EXPECT_NE(begun(1), first);
     EXPECT_EQ(computation->result(), emulated_result(unit, other_input(input, encodes)));

@@ -61,9 +61,7 @@ std::vector<double> in_batches(int batches, Unit unit, const Input& input, const
   Problem problem = {.unit = unit, .input = input, .options = options};
   problem.plan = plan(*backend, input, options);
   problem.plan.electrode_batches = batches;
-  const auto computation = make_cuda_optimized(*backend, problem);
-  computation->step();
-  return computation->result();
+  return result_of(*make_cuda_optimized(*backend, problem));
 }
 
 TEST(EmulatedTotal, BatchesOfElectrodesChangeNoBit) {

@@ -15,10 +15,9 @@
 #include "clusterless_kde/oracle/golden.hpp"
 #include "clusterless_kde/oracle/oracle.hpp"
 #include "clusterless_kde/problem/formulas.hpp"
+#include "clusterless_kde/testing/support.hpp"
 #include "clusterless_kde/variants.hpp"
 #include "runtime/backend/backend.hpp"
-#include "testing/differences.hpp"
-#include "testing/error_of.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -310,14 +309,7 @@ TEST(HostOptimized, KeepsToABudgetBelowThatOfSingleRowsByNarrowerTiles) {
 }
 
 TEST(HostOptimized, SaysWhatTheLeastPlanNeeds) {
-  const auto backend = open_backend("host");
-  const Input input = on_a_track(Size::small, Marks::cells);
-  const std::string sentence = refusal_of([&] { return plan(*backend, input, {.budget = 1000}); });
-  const auto at = sentence.find("needs at least ");
-  ASSERT_NE(at, std::string::npos) << sentence;
-  const std::int64_t least = std::stoll(sentence.substr(at + 15));
-  EXPECT_EQ(plan(*backend, input, {.budget = least}).estimate_bytes, least);
-  EXPECT_THROW((void)plan(*backend, input, {.budget = least - 1}), Error);
+  expect_least_plan_told(*open_backend("host"), on_a_track(Size::small, Marks::cells));
 }
 
 TEST(HostOptimized, KeepsToABudgetByTimeChunks) {

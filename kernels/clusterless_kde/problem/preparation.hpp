@@ -24,6 +24,7 @@ struct Shape {
   std::int64_t encoding_total() const;  // N
   std::int64_t decoding_total() const;  // M
   std::int64_t pairs() const;           // sum of n_e m_e
+  bool operator==(const Shape&) const = default;
 };
 Shape shape(const Input& input);
 

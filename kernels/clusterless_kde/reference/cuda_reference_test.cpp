@@ -29,9 +29,7 @@ std::unique_ptr<Computation> make(Backend& backend, Unit unit, const Input& inpu
 std::vector<double> result(Unit unit, const Input& input, const Options& options = {},
                            Emulation emulation = {}) {
   const auto backend = emulated_reference(emulation);
-  const auto computation = make(*backend, unit, input, options);
-  computation->step();
-  return computation->result();
+  return result_of(*make(*backend, unit, input, options));
 }
 
 constexpr Options in_double = {.arithmetic = Arithmetic::f64};
@@ -257,10 +255,8 @@ TEST(ReferenceOnTheEmulatedDevice, EveryStepIsTheSame) {
   for (const Unit unit : {Unit::encode, Unit::decode, Unit::total, Unit::local}) {
     const auto backend = emulated_reference();
     const auto computation = make(*backend, unit, input, {});
-    computation->step();
-    const std::vector<double> first = computation->result();
-    computation->step();
-    EXPECT_EQ(computation->result(), first);
+    const std::vector<double> first = result_of(*computation);
+    EXPECT_EQ(result_of(*computation), first);
   }
 }
 

@@ -33,9 +33,7 @@ std::unique_ptr<Computation> make(Backend& backend, Unit unit, const Input& inpu
 
 std::vector<double> reference_result(Unit unit, const Input& input, const Options& options = {}) {
   const auto backend = open_backend("host");
-  const auto computation = make(*backend, unit, input, options);
-  computation->step();
-  return computation->result();
+  return result_of(*make(*backend, unit, input, options));
 }
 
 constexpr Options in_double = {.arithmetic = Arithmetic::f64};
@@ -190,8 +188,7 @@ TEST(HostReference, BothInstructionSetsAgree) {
       *backend, {.unit = Unit::total,
                  .input = input,
                  .options = {.arithmetic = Arithmetic::f64, .algorithm = Algorithm::linear}});
-  wider->step();
-  EXPECT_LT(largest_difference(wider->result(), reference_result(Unit::total, input, in_double)),
+  EXPECT_LT(largest_difference(result_of(*wider), reference_result(Unit::total, input, in_double)),
             1e-10);
 }
 
@@ -205,11 +202,9 @@ TEST(HostReference, EveryStepIsTheSameAndAllocatesNothing) {
   for (const Unit unit : {Unit::encode, Unit::decode, Unit::total, Unit::local}) {
     const auto backend = open_backend("host");
     const auto computation = make(*backend, unit, input, {});
-    computation->step();
-    const std::vector<double> first = computation->result();
+    const std::vector<double> first = result_of(*computation);
     backend->ledger.enter(Ledger::Phase::steady);
-    computation->step();
-    EXPECT_EQ(computation->result(), first);
+    EXPECT_EQ(result_of(*computation), first);
   }
 }
 

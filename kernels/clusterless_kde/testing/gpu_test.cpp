@@ -15,6 +15,7 @@
 #include "runtime/backend/backend.hpp"
 #include "testing/expect_values.hpp"
 #include "testing/gpu_main.hpp"
+#include "testing/results.hpp"
 
 namespace holdfast::clusterless_kde {
 namespace {
@@ -33,9 +34,7 @@ class ClusterlessKdeOnGpu : public testing::TestWithParam<Way> {
   std::vector<double> result(Factory make, const Input& input, Options options = {},
                              int steps = 1) {
     options.arithmetic = GetParam().arithmetic;
-    const auto computation = make(*backend, GetParam().variant, input, options);
-    for (int i = 0; i < steps; ++i) computation->step();
-    return computation->result();
+    return result_of(*make(*backend, GetParam().variant, input, options), steps);
   }
   void expect_close(const std::vector<double>& computed, const std::vector<double>& exact,
                     double allowed) {
@@ -123,9 +122,7 @@ TEST(OptimizedKdeOnGpu, ChunksTilesAndConsumersChangeNoBit) {
     SCOPED_TRACE(size_words.of(recipe.size));
     const Input input = make_input(recipe);
     const auto decoded = [&](const Options& options) {
-      const auto decode = make_decode(*backend, Variant::optimized, input, options);
-      decode->step();
-      return decode->result();
+      return result_of(*make_decode(*backend, Variant::optimized, input, options));
     };
     const auto whole = decoded({});
     EXPECT_EQ(decoded({.chunks = 5}), whole);
@@ -145,8 +142,7 @@ TEST(OptimizedKdeOnGpu, ACutChangesNothingAboveTheFloor) {
        {std::pair{Arithmetic::f32, 1e-4}, {Arithmetic::f64, 1e-10}}) {
     const auto decode =
         make_decode(*backend, Variant::optimized, input, {.arithmetic = arithmetic, .cut = true});
-    decode->step();
-    expect_values(arithmetic_words.of(arithmetic), decode->result(), exact, per_spike);
+    expect_values(arithmetic_words.of(arithmetic), result_of(*decode), exact, per_spike);
   }
 }
 

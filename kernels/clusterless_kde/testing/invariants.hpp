@@ -22,6 +22,7 @@
 #include "clusterless_kde/variants.hpp"
 #include "runtime/base/error.hpp"
 #include "testing/differences.hpp"
+#include "testing/results.hpp"
 
 namespace holdfast::clusterless_kde {
 
@@ -55,9 +56,7 @@ class Invariant : public testing::TestWithParam<Decoder> {
   }
   std::vector<double> result(Unit unit, const Input& of) const {
     const auto backend = decoder.open();
-    const auto computation = make(*backend, unit, of);
-    computation->step();
-    return computation->result();
+    return result_of(*make(*backend, unit, of));
   }
   std::vector<double> ground(const Input& of) const {
     auto encoded = result(Unit::encode, of);

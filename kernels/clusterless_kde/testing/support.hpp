@@ -22,9 +22,10 @@
 #include "clusterless_kde/testing/kernels_on_cpu.hpp"
 #include "clusterless_kde/variants.hpp"
 #include "runtime/backend/backend.hpp"
-#include "runtime/base/error.hpp"
 #include "testing/differences.hpp"
 #include "testing/dry_run.hpp"
+#include "testing/error_of.hpp"
+#include "testing/results.hpp"
 
 namespace holdfast::clusterless_kde {
 
@@ -56,9 +57,7 @@ using Factory = std::unique_ptr<Computation> (*)(Backend&, Variant, const Input&
 inline std::vector<double> compute(Factory make, const Way& way, const Input& input,
                                    const Options& options = {}) {
   const auto backend = open_backend("host");
-  const auto computation = make(*backend, way.variant, input, way.with(options));
-  computation->step();
-  return computation->result();
+  return result_of(*make(*backend, way.variant, input, way.with(options)));
 }
 inline std::vector<double> decode(const Way& way, const Input& input, const Options& options = {}) {
   return compute(make_decode, way, input, options);
@@ -106,6 +105,16 @@ inline Input heard_farther_and_farther() {
   return one_spike_per_row(input, 6);
 }
 
+// A budget that is too small is refused with the least one that suffices.
+inline void expect_least_plan_told(const Backend& backend, const Input& input) {
+  const std::string sentence = refusal_of([&] { return plan(backend, input, {.budget = 1000}); });
+  const auto at = sentence.find("needs at least ");
+  ASSERT_NE(at, std::string::npos) << sentence;
+  const std::int64_t least = std::stoll(sentence.substr(at + 15));
+  EXPECT_EQ(plan(backend, input, {.budget = least}).estimate_bytes, least);
+  EXPECT_THROW((void)plan(backend, input, {.budget = least - 1}), Error);
+}
+
 // o[P] and G[P] of an encode's result.
 inline std::vector<double> occupancy(const std::vector<double>& encoded) {
   return {encoded.begin(), encoded.begin() + static_cast<std::ptrdiff_t>(encoded.size() / 2)};
@@ -126,20 +135,15 @@ inline std::vector<double> emulated_result(Unit unit, const Input& input,
                                            const Options& options = {}, Emulation emulation = {},
                                            int steps = 1) {
   const auto backend = emulated(emulation);
-  const auto computation = make_unit(*backend, unit, input, options);
-  for (int i = 0; i < steps; ++i) computation->step();
-  return computation->result();
+  return result_of(*make_unit(*backend, unit, input, options), steps);
 }
 
-inline double reading(Computation& computation, std::string_view name) {
-  for (const NamedReading& each : computation.readings())
-    if (each.name == name) return each.value;
-  return NAN;
-}
-
+// Warmed up: the first step of a decode by chunks captures their graph.
 struct DryRun : holdfast::DryRun {
   explicit DryRun(Unit unit, const Input& input, const Options& options = {}, int sm = 90)
-      : holdfast::DryRun(sm, [&](Backend& on) { return make_unit(on, unit, input, options); }) {}
+      : holdfast::DryRun(sm, [&](Backend& on) { return make_unit(on, unit, input, options); }) {
+    computation->step();
+  }
 };
 
 // The three numbers of an electrode that the size of the arena follows from, and those of all.

@@ -85,7 +85,7 @@ class OptimizedPart final : public Computation {
     const int which = static_cast<int>(part.op), direction = part.direction;
     const T scale = derivative ? T(over_dx_) : T(1);
     const T* field = arrays_.in(operand(start, part.op, direction));
-    T* out = arrays_.out(to_vertices(part.op) ? height_count(n_) : velocity_count(n_));
+    T* out = arrays_.out(onto_vertices(part.op) ? height_count(n_) : velocity_count(n_));
     return [=, this] {
       const Scope scope("operator_apply");
       kernels_.apply_operator(one_thread_per_vertex(n_), field, out, which, direction, n_, scale);

@@ -23,19 +23,14 @@ class OperatorApply final : public ByRows<P> {
   OperatorApply(Backend& backend, const Problem& problem)
       : ByRows<P>(backend, problem, 0),
         op_(problem.component.op),
-        onto_vertices_(op_ == Operator::dcv || op_ == Operator::pcv),
+        onto_vertices_(onto_vertices(op_)),
         direction_(problem.component.direction),
         scale_(static_cast<T>(op_ == Operator::dcv || op_ == Operator::dvc ? 1 / axis(n_).dx : 1)),
         dcv_(to_vertices<P>(Operator::dcv, operators.dcv, n_)),
         pcv_(to_vertices<P>(Operator::pcv, operators.pcv, n_)),
         dvc_(to_centers<P>(Operator::dvc, operators.dvc, n_)),
         pvc_(to_centers<P>(Operator::pvc, operators.pvc, n_)) {
-    const State& start = problem.start;
-    in_.emplace_back(backend,
-                     !onto_vertices_   ? start.h
-                     : direction_ == 1 ? start.v1
-                                       : start.v2,
-                     "inputs");
+    in_.emplace_back(backend, operand(problem.start, op_, direction_), "inputs");
     out_.emplace_back(backend, onto_vertices_ ? height_count(n_) : velocity_count(n_), "result");
   }
 

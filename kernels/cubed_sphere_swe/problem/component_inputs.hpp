@@ -15,4 +15,9 @@ struct ComponentInputs {
 };
 ComponentInputs component_inputs(int n, MetricSign q12, const State& state);
 
+// The field of a state that an operator along x1 or x2 applies to.
+inline const std::vector<double>& operand(const State& state, Operator op, int direction) {
+  return !onto_vertices(op) ? state.h : direction == 1 ? state.v1 : state.v2;
+}
+
 }  // namespace holdfast::cubed_sphere_swe

@@ -66,13 +66,4 @@ class PartArrays {
   Turns turns_ = {};
 };
 
-// Whether an operator maps to a field of heights; otherwise it maps from one.
-constexpr bool to_vertices(Operator op) {
-  return op == Operator::dcv || op == Operator::pcv || op == Operator::adjoint;
-}
-// The field of a state that an operator along x1 or x2 applies to.
-inline const std::vector<double>& operand(const State& state, Operator op, int direction) {
-  return !to_vertices(op) ? state.h : direction == 1 ? state.v1 : state.v2;
-}
-
 }  // namespace holdfast::cubed_sphere_swe

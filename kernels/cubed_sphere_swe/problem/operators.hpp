@@ -15,6 +15,9 @@ inline constexpr Operators<double> operators = make_operators<double>();
 // dcv: derivative, centres -> vertices, [n+1, n]; dvc: vertices -> centres, [n, n+1]; pcv, pvc:
 // interpolation; adjoint: dcv with the boundary penalty folded in.
 enum class Operator { dcv, dvc, pcv, pvc, adjoint };
+constexpr bool onto_vertices(Operator op) {
+  return op == Operator::dcv || op == Operator::pcv || op == Operator::adjoint;
+}
 
 // Row-major. Derivatives are divided by dx = pi / (2n).
 std::vector<double> dense(Operator which, int n);

@@ -59,10 +59,8 @@ Work component_work(Size size, const Component& component, const Options& option
             .precision = options.precision};
   };
   switch (component.kind) {
-    case Component::Kind::operator_apply: {
-      const bool to_vertices = component.op == Operator::dcv || component.op == Operator::pcv;
-      return work(flops_of_operator * (to_vertices ? h : v), h + v);
-    }
+    case Component::Kind::operator_apply:
+      return work(flops_of_operator * (onto_vertices(component.op) ? h : v), h + v);
     case Component::Kind::project:  // every border point: an addition and a division
       return work(2 * border, 2 * border);
     case Component::Kind::gradient:

@@ -86,7 +86,7 @@ class ReferencePart final : public Computation {
 
   Launches operator_apply(const State& start, const Component& part) {
     const T* field = arrays_.in(operand(start, part.op, part.direction));
-    T* out = arrays_.out(to_vertices(part.op) ? height_count(n_) : velocity_count(n_));
+    T* out = arrays_.out(onto_vertices(part.op) ? height_count(n_) : velocity_count(n_));
     return [=, this] {
       const Scope scope("operator_apply");
       parts_.apply(part.op, part.direction, field, out);

@@ -67,7 +67,7 @@ template <class T>
 class DenseOperator {
  public:
   DenseOperator(Backend& backend, Operator which, int n)
-      : onto_vertices_(which == Operator::dcv || which == Operator::pcv),
+      : onto_vertices_(onto_vertices(which)),
         rows_(onto_vertices_ ? n + 1 : n),
         depth_(onto_vertices_ ? n : n + 1),
         lines_(n + 1),

@@ -40,12 +40,11 @@ class OperatorApply final : public Outputs<T> {
       : direction_(problem.component.direction),
         products_(backend),
         op_(backend, problem.component.op, problem.n),
-        in_(table<T>(backend, input(problem), "inputs")) {
-    const Operator op = problem.component.op;
-    this->out_.emplace_back(backend,
-                            op == Operator::dcv || op == Operator::pcv ? height_count(problem.n)
-                                                                       : velocity_count(problem.n),
-                            "result");
+        in_(table<T>(backend, operand(problem.start, problem.component.op, direction_), "inputs")) {
+    this->out_.emplace_back(
+        backend,
+        onto_vertices(problem.component.op) ? height_count(problem.n) : velocity_count(problem.n),
+        "result");
   }
   void start_again(int input) override { this->turn(input, in_); }
   void step() override {
@@ -57,12 +56,6 @@ class OperatorApply final : public Outputs<T> {
   }
 
  private:
-  static const std::vector<double>& input(const Problem& problem) {
-    const Operator op = problem.component.op;
-    if (op == Operator::dvc || op == Operator::pvc) return problem.start.h;
-    return problem.component.direction == 1 ? problem.start.v1 : problem.start.v2;
-  }
-
   int direction_;
   Products<T> products_;
   DenseOperator<T> op_;

@@ -104,7 +104,7 @@ class ReferenceParts {
 
   // out [6, rows, columns] = one operator along x1 or x2 of a field over all panels.
   void apply(Operator op, int direction, const T* field, T* out) {
-    const bool vertices = to_vertices(op);
+    const bool vertices = onto_vertices(op);
     const int rows = vertices ? m_ : n_, terms = vertices ? n_ : m_;
     if (direction == 1)
       along_x1(matrix(op), field, out, rows, terms, m_);

@@ -65,9 +65,7 @@ TEST_P(Blocks, OfEveryComponentMeet) {
     components.push_back({.kind = kind});
   for (const Component& component : components) {
     const auto made = [&](Variant variant) {
-      const auto computation = make_component(*backend, variant, size, component, {});
-      computation->step();
-      return computation->result();
+      return result_of(*make_component(*backend, variant, size, component, {}));
     };
     EXPECT_LT(difference(made(Variant::optimized), made(Variant::reference)), 1e-13)
         << static_cast<int>(component.kind) << " " << static_cast<int>(component.op) << " "
@@ -84,8 +82,7 @@ std::vector<double> drifts_of_steps(Variant variant, Size size, const Options& o
   const double start = mass(size, as_state(size, step->result()).h);
   std::vector<double> drifts;
   for (int k = 0; k < options.steps; ++k) {
-    step->step();
-    drifts.push_back(relative_drift(mass(size, as_state(size, step->result()).h), start));
+    drifts.push_back(relative_drift(mass(size, as_state(size, result_of(*step)).h), start));
   }
   return drifts;
 }

@@ -47,9 +47,7 @@ std::string label(const Component& part) {
 std::vector<double> result_after(Variant variant, int n, const Component& part,
                                  const Options& options = {}, int calls = 1) {
   const auto backend = open_backend("host");
-  const auto computation = make_component(*backend, variant, {n}, part, options);
-  for (int k = 0; k < calls; ++k) computation->step();
-  return computation->result();
+  return result_of(*make_component(*backend, variant, {n}, part, options), calls);
 }
 
 class HostComponents : public ::testing::TestWithParam<Component> {
@@ -96,10 +94,7 @@ TEST_P(HostComponents, BothInstructionSetsAgree) {
                            .dt = 1. / 39,
                            .component = GetParam(),
                            .start = initial_state({13}, Start::random)};
-  const auto result = [](std::unique_ptr<Computation> part) {
-    part->step();
-    return part->result();
-  };
+  const auto result = [](std::unique_ptr<Computation> part) { return result_of(*part); };
   const auto v3 = result(isa_v3::make_host_optimized(*backend, problem));
   EXPECT_LE(difference(result(isa_v4::make_host_optimized(*backend, problem)), v3), 2e-15);
   EXPECT_LE(difference(result(isa_v3::make_host_reference(*backend, problem)), v3), 2e-15);

@@ -20,16 +20,11 @@ namespace {
 class CubedSphereOnGpu : public testing::TestWithParam<Variant> {
  protected:
   std::vector<double> after(int calls, const Size& size) {
-    const auto step = make_rk4_step(*backend, GetParam(), size);
-    for (int i = 0; i < calls; ++i) step->step();
-    return step->result();
+    return result_of(*make_rk4_step(*backend, GetParam(), size), calls);
   }
   std::vector<double> after_loop(Launch launch, int steps) {
-    const auto loop =
-        make_loop(*backend, GetParam(), {.n = 48}, {.launch = launch, .steps = steps});
-    loop->step();
-    loop->step();
-    return loop->result();
+    return result_of(
+        *make_loop(*backend, GetParam(), {.n = 48}, {.launch = launch, .steps = steps}), 2);
   }
 
   std::unique_ptr<Backend> backend = open_backend("cuda");
@@ -42,8 +37,7 @@ INSTANTIATE_TEST_SUITE_P(Variants, CubedSphereOnGpu,
 
 TEST_P(CubedSphereOnGpu, TendencyHasTheGoldenValues) {
   const auto rhs = make_rhs(*backend, GetParam(), {.n = 8});
-  rhs->step();
-  expect_golden(golden_tendency(as_state({.n = 8}, rhs->result())));
+  expect_golden(golden_tendency(as_state({.n = 8}, result_of(*rhs))));
 }
 
 TEST_P(CubedSphereOnGpu, OneStepHasTheGoldenValues) {
@@ -59,8 +53,7 @@ TEST_P(CubedSphereOnGpu, HundredStepsAgreeWithTheHost) {
   for (const int n : {24, 96}) {
     SCOPED_TRACE(n);
     const auto expected = make_loop(*host, Variant::optimized, {n});
-    expected->step();
-    expect_values("after a hundred steps", after(100, {n}), expected->result(), 1e-13);
+    expect_values("after a hundred steps", after(100, {n}), result_of(*expected), 1e-13);
   }
 }
 
@@ -103,8 +96,7 @@ TEST_P(CubedSphereOnGpu, ThePartsHaveTheGoldenValues) {
         Component{.kind = Kind::gradient, .components = 1}, Component{.kind = Kind::contravariant},
         Component{.kind = Kind::divergence}, Component{.kind = Kind::sat}}) {
     const auto computation = make_component(*backend, GetParam(), {.n = 8}, part);
-    computation->step();
-    expect_golden(golden_component(part, computation->result()));
+    expect_golden(golden_component(part, result_of(*computation)));
   }
 }
 
@@ -132,9 +124,7 @@ TEST_P(CubedSphereOnGpu, OperatorsAreTheirRows) {
 TEST(OptimizedCubedSphereOnGpu, OptionsStayWithinRoundingOfTheDefault) {
   const auto backend = open_backend("cuda");
   const auto after_ten = [&](const Options& options) {
-    const auto step = make_rk4_step(*backend, Variant::optimized, {.n = 48}, options);
-    for (int i = 0; i < 10; ++i) step->step();
-    return step->result();
+    return result_of(*make_rk4_step(*backend, Variant::optimized, {.n = 48}, options), 10);
   };
   const auto expected = after_ten({});
   for (const Options& options : {Options{.runge_kutta = RungeKutta::classical},

@@ -21,13 +21,13 @@
 #include "runtime/base/error.hpp"
 #include "testing/differences.hpp"
 #include "testing/dry_run.hpp"
+#include "testing/results.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 
 // The state or tendency after `calls` of step().
 inline State state_after(std::unique_ptr<Computation> computation, Size size, int calls = 1) {
-  for (int k = 0; k < calls; ++k) computation->step();
-  return as_state(size, computation->result());
+  return as_state(size, result_of(*computation, calls));
 }
 
 // Largest difference relative to the expected field's largest magnitude; infinite if a value is NaN
@@ -78,9 +78,7 @@ inline std::unique_ptr<Computation> make(Backend& backend, Variant variant, Prob
 inline std::vector<double> after(int calls, Variant variant, const Problem& problem,
                                  Emulation emulation = {}) {
   const auto backend = emulated(variant, emulation);
-  const auto computation = make(*backend, variant, problem);
-  for (int i = 0; i < calls; ++i) computation->step();
-  return computation->result();
+  return result_of(*make(*backend, variant, problem), calls);
 }
 
 struct DryRun : holdfast::DryRun {

@@ -60,9 +60,7 @@ TEST(EmulatedGalaxyShear, BeginsAgainWithAnotherInput) {
 
 TEST(EmulatedGalaxyShear, StepsThatAreChainedBeginAgainWhereTheyBegan) {
   const auto backend = emulated(Variant::optimized);
-  Problem problem = batch_of(
-      Unit::svi_step,
-      {.fft = 16, .image = 7, .batch = 3, .psf = Psf::moffat, .precision = Precision::f32});
+  Problem problem = small_batch(Unit::svi_step);
   for (const int split : {0, 2}) {
     problem.split = split;
     SCOPED_TRACE(split);
@@ -72,12 +70,7 @@ TEST(EmulatedGalaxyShear, StepsThatAreChainedBeginAgainWhereTheyBegan) {
 
 TEST(EmulatedGalaxyShear, AFitThatBeginsAnewDoesSoFromEachGalaxysStart) {
   const auto backend = emulated(Variant::optimized);
-  Problem problem = batch_of(Unit::map, {.fft = 16,
-                                         .image = 7,
-                                         .batch = 3,
-                                         .psf = Psf::moffat,
-                                         .steps = 2,
-                                         .precision = Precision::f32});
+  Problem problem = small_batch(Unit::map);
   for (std::size_t k = 0; k < problem.starts.size(); ++k) problem.starts[k] += 1e-3 * double(k);
   for (const int split : {0, 2}) {
     problem.split = split;
@@ -97,12 +90,7 @@ TEST(NightlyEmulatedGalaxyShear, StampsSplitOverBlocksMeetTheOracle) {
 
 TEST(EmulatedGalaxyShear, SplitFitsGiveTheSameBitsHoweverTheyAreLaunched) {
   const auto backend = emulated(Variant::optimized);
-  Problem problem = batch_of(Unit::map, {.fft = 16,
-                                         .image = 7,
-                                         .batch = 3,
-                                         .psf = Psf::moffat,
-                                         .steps = 5,
-                                         .precision = Precision::f32});
+  Problem problem = small_batch(Unit::map, 3, 5);
   const auto fused = after(*backend, Variant::optimized, problem);
   problem.split = 3;
   const auto watched = after(*backend, Variant::optimized, problem, 2);
@@ -115,8 +103,7 @@ TEST(EmulatedGalaxyShear, SplitFitsGiveTheSameBitsHoweverTheyAreLaunched) {
 TEST(EmulatedGalaxyShear, SplitGalaxiesGiveTheSameBitsHoweverManyHaveRoomAtATime) {
   const auto backend = emulated(Variant::optimized);
   for (const Unit unit : {Unit::render, Unit::render_grad, Unit::svi_step}) {
-    Problem problem = batch_of(
-        unit, {.fft = 16, .image = 7, .batch = 3, .psf = Psf::moffat, .precision = Precision::f32});
+    Problem problem = small_batch(unit);
     problem.split = 3;
     const auto together = after(*backend, Variant::optimized, problem);
     problem.split = 2;
@@ -126,12 +113,7 @@ TEST(EmulatedGalaxyShear, SplitGalaxiesGiveTheSameBitsHoweverManyHaveRoomAtATime
 
 // In the last launch each thread takes one galaxy, and a block has 128 threads.
 TEST(NightlyEmulatedGalaxyShear, MoreSplitGalaxiesThanABlockEndsAreIndependent) {
-  Problem problem = batch_of(Unit::map, {.fft = 16,
-                                         .image = 7,
-                                         .batch = 130,
-                                         .psf = Psf::moffat,
-                                         .steps = 1,
-                                         .precision = Precision::f32});
+  Problem problem = small_batch(Unit::map, 130, 1);
   problem.split = 130;
   expect_independent(*emulated(Variant::optimized), Variant::optimized, problem, 129);
 }
@@ -150,15 +132,7 @@ TEST(EmulatedGalaxyShear, ReferenceAddsUpALossInDouble) {
 
 TEST(EmulatedGalaxyShear, GalaxiesOfABatchAreIndependent) {
   const auto backend = emulated(Variant::optimized);
-  expect_independent(*backend, Variant::optimized,
-                     batch_of(Unit::map, {.fft = 16,
-                                          .image = 7,
-                                          .batch = 64,
-                                          .psf = Psf::moffat,
-                                          .latents = 8,
-                                          .steps = 2,
-                                          .precision = Precision::f32}),
-                     21);
+  expect_independent(*backend, Variant::optimized, small_batch(Unit::map, 64, 2, 8), 21);
 }
 
 TEST(EmulatedGalaxyShear, FitsThePublishedSceneInEitherOrder) {

@@ -164,12 +164,7 @@ inline void expect_failures_told(Backend& backend, Variant variant) {
 
 // A shear within a billionth of one gives finite numbers, but is invalid all the same.
 inline void expect_no_shape_told(Backend& backend, Variant variant, Unit unit, int split = 0) {
-  Problem problem = batch_of(unit, {.fft = 16,
-                                    .image = 7,
-                                    .batch = 2,
-                                    .psf = Psf::moffat,
-                                    .steps = 1,
-                                    .precision = Precision::f32});
+  Problem problem = small_batch(unit, 2, 1);
   if (unit == Unit::vi_step) problem = batch_of(unit, {.fft = 16, .image = 8, .batch = 2});
   problem.split = split;
   problem.starts[4] = std::sqrt(1 - 5e-10);

@@ -18,9 +18,7 @@ namespace {
 constexpr Shape narrow = {120, 64, 1, 1, 2, 32, 88, 2, 24, 15};
 
 std::vector<double> found(Backend& backend, Unit unit, const Options& options, int steps = 1) {
-  const auto computation = make(unit, backend, Variant::optimized, options);
-  for (int k = 0; k < steps; ++k) computation->step();
-  return computation->result();
+  return result_of(*make(unit, backend, Variant::optimized, options), steps);
 }
 
 // The oracle's answer for a pass with documents.
@@ -148,8 +146,7 @@ std::vector<double> expect_published(const golden::TinyUpdates& known, int steps
   const auto computation = make(Unit::train_step, *backend, Variant::optimized, options);
   std::vector<double> told;
   for (int step = 0; step < steps; ++step) {
-    computation->step();
-    told = computation->result();
+    told = result_of(*computation);
     EXPECT_EQ(told[0], step + 1);
     EXPECT_NEAR(told[1] / known.losses[step], 1, 2e-3) << optimizer_words.of(known.optimizer);
     EXPECT_NEAR(told[4] / known.gradient_norms[step], 1, 4e-2);
@@ -257,10 +254,7 @@ TEST(GptDevice, ALossThatIsNoNumberStopsTheTrainingWithItsStep) {
     for (const int steps : {2, 3, 5}) {
       const auto backend = emulated({.copies = copies});
       const auto computation = make(Unit::train_step, *backend, Variant::optimized, options);
-      const auto train = [&] {
-        for (int k = 0; k < steps; ++k) computation->step();
-        (void)computation->result();
-      };
+      const auto train = [&] { (void)result_of(*computation, steps); };
       EXPECT_EQ(refusal_of(train, Fault::broken_rule), "Loss is NaN, stopping training at step 1")
           << steps;
     }

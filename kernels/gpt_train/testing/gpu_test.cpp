@@ -27,9 +27,7 @@ struct GptOnAGpu : testing::Test {
   std::unique_ptr<Backend> backend = open_backend("cuda");
 
   std::vector<double> found(Unit unit, Variant variant, const Options& options, int steps) const {
-    const auto computation = make(unit, *backend, variant, options);
-    for (int k = 0; k < steps; ++k) computation->step();
-    return computation->result();
+    return result_of(*make(unit, *backend, variant, options), steps);
   }
 };
 
@@ -84,8 +82,7 @@ TEST_F(GptOnAGpu, MatricesAreMadeOrthogonalAsByTheOracle) {
     const std::vector<std::size_t> fields(std::size_t(batch), std::size_t(what.each()));
     for (const Variant variant : variants) {
       const auto computation = make_newton_schulz(*backend, variant, what);
-      for (int k = 0; k < 2; ++k) computation->step();
-      EXPECT_LT(oracle::distance(fields, computation->result(), expected), 3e-2)
+      EXPECT_LT(oracle::distance(fields, result_of(*computation, 2), expected), 3e-2)
           << rows << ' ' << int(variant);
     }
   }
@@ -96,8 +93,7 @@ TEST_F(GptOnAGpu, TrainsToThePublishedLossesAndNorms) {
     const auto training = make(Unit::train_step, *backend, Variant::optimized,
                                of(Model::tiny, known.optimizer, known.documents));
     for (int step = 0; step < 3; ++step) {
-      training->step();
-      const std::vector<double> told = training->result();
+      const std::vector<double> told = result_of(*training);
       EXPECT_NEAR(told[1] / known.losses[step], 1, of_a_loss)
           << optimizer_words.of(known.optimizer);
       EXPECT_NEAR(told[4] / known.gradient_norms[step], 1, of_a_tensor);

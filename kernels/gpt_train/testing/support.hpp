@@ -12,6 +12,7 @@
 #include "gpt_train/gpt_train.hpp"
 #include "gpt_train/oracle/answers.hpp"
 #include "runtime/backend/spoil.hpp"
+#include "testing/results.hpp"
 
 namespace holdfast::gpt_train {
 
@@ -31,9 +32,7 @@ inline Options on_device(Model model, Optimizer optimizer = Optimizer::adamw,
 inline std::vector<double> after(Variant variant, Unit unit, const Options& options,
                                  int steps = 1) {
   const auto backend = open_backend("host");
-  const auto computation = make(unit, *backend, variant, options);
-  for (int k = 0; k < steps; ++k) computation->step();
-  return computation->result();
+  return result_of(*make(unit, *backend, variant, options), steps);
 }
 
 // The worst field's difference, by Frobenius norms.
@@ -51,8 +50,7 @@ inline constexpr Unit shared_results[] = {Unit::layer_forward, Unit::layer_backw
 inline void expect_written_by_each_step(Backend& backend, Variant variant, const Options& options) {
   for (const Unit unit : shared_results) {
     const auto computation = make(unit, backend, variant, options);
-    computation->step();
-    const std::vector<double> first = computation->result();
+    const std::vector<double> first = result_of(*computation);
     computation->start_again(0);
     const std::vector<double> begun = computation->result();
     const bool beside_gradients = unit == Unit::layer_backward || unit == Unit::lm_head;
@@ -61,8 +59,7 @@ inline void expect_written_by_each_step(Backend& backend, Variant variant, const
     EXPECT_EQ(spoilt,
               beside_gradients ? options.shape.tokens() * options.shape.width : first.size())
         << static_cast<int>(unit);
-    computation->step();
-    EXPECT_EQ(computation->result(), first) << static_cast<int>(unit);
+    EXPECT_EQ(result_of(*computation), first) << static_cast<int>(unit);
   }
 }
 
@@ -76,8 +73,7 @@ inline void expect_pass_made_anew(Backend& backend, Variant variant, Unit unit,
     if (spoilt) {
       EXPECT_GT(spoil(backend, "activations"), 0u);
     }
-    computation->step();
-    results[spoilt] = computation->result();
+    results[spoilt] = result_of(*computation);
   }
   EXPECT_EQ(results[1], results[0]) << static_cast<int>(unit);
 }
@@ -95,8 +91,7 @@ inline void expect_another_input(Backend& backend, const Options& options, doubl
       const auto computation = make(unit, backend, variant, options);
       const auto of = [&](int input) {
         computation->start_again(input);
-        computation->step();
-        return computation->result();
+        return result_of(*computation);
       };
       const std::vector<double> first = of(0);
       others[variant == Variant::optimized] = of(1);

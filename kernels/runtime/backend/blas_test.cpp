@@ -4,17 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "runtime/backend/buffer.hpp"
-#include "runtime/device_code/random.hpp"
+#include "runtime/testing/products.hpp"
 
 namespace holdfast {
 namespace {
-
-template <class Real>
-std::vector<Real> field(unsigned tag, std::size_t size) {
-  std::vector<Real> values(size);
-  for (std::size_t i = 0; i < size; ++i) values[i] = static_cast<Real>(value(tag, i));
-  return values;
-}
 
 // The product by its definition, in double.
 template <class Real>

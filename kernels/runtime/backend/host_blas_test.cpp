@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/testing/variable.hpp"
 #include "runtime/backend/backend.hpp"
 
 namespace holdfast {
@@ -22,14 +23,13 @@ TEST(BlasKernels, AreNotThoseOfSseOnAProcessorThatTheLibraryDoesNotKnow) {
 
 TEST(BlasKernels, AreNotChosenByTheEnvironmentOfARun) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process of its own, which reads it at start
-  ::setenv("OPENBLAS_CORETYPE", "Prescott", 1);
+  const Variable chosen("OPENBLAS_CORETYPE", "Prescott");
   EXPECT_EXIT(
       {
         (void)open_backend("host");
         std::_Exit(openblas_get_corename() == std::string_view("Prescott"));
       },
       testing::ExitedWithCode(0), "OPENBLAS_CORETYPE=Prescott is ignored");
-  ::unsetenv("OPENBLAS_CORETYPE");
 }
 
 }  // namespace

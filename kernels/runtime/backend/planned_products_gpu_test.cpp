@@ -4,8 +4,7 @@
 
 #include "runtime/backend/blas.hpp"
 #include "runtime/backend/buffer.hpp"
-#include "runtime/device_code/bf16.hpp"
-#include "runtime/device_code/random.hpp"
+#include "runtime/testing/products.hpp"
 #include "testing/expect_values.hpp"
 #include "testing/gpu_main.hpp"
 
@@ -13,25 +12,6 @@ namespace holdfast {
 namespace {
 
 constexpr std::size_t elements = 40000;
-
-template <class T>
-std::vector<T> field(unsigned tag) {
-  std::vector<T> values;
-  for (std::size_t i = 0; i < elements; ++i) {
-    const float x = static_cast<float>(value(tag, i));
-    if constexpr (std::is_same_v<T, Bf16>)
-      values.push_back(narrowed(x));
-    else
-      values.push_back(x);
-  }
-  return values;
-}
-double number(Bf16 x) {
-  return double{widened(x)};
-}
-double number(float x) {
-  return double{x};
-}
 
 template <class T>
 std::vector<double> numbers(const std::vector<T>& values) {
@@ -62,8 +42,9 @@ Gemm problem(Precision precision, bool transpose_a, bool transpose_b) {
 template <class T, class Result>
 std::vector<Result> multiplied(std::string_view name, const Gemm& p) {
   const auto backend = open_backend(name);
-  const Buffer<T> a(*backend, field<T>(1), "a"), b(*backend, field<T>(2), "b");
-  const Buffer<Result> c(*backend, field<Result>(3), "c"), d(*backend, field<Result>(4), "d");
+  const Buffer<T> a(*backend, field<T>(1, elements), "a"), b(*backend, field<T>(2, elements), "b");
+  const Buffer<Result> c(*backend, field<Result>(3, elements), "c"),
+      d(*backend, field<Result>(4, elements), "d");
   Blas blas(*backend, planned_gemm_work_area_bytes);
   blas(p, {a.data(), b.data(), c.data(), d.data()});
   return d.to_host();

@@ -7,9 +7,8 @@
 
 #include "runtime/backend/blas.hpp"
 #include "runtime/backend/buffer.hpp"
-#include "runtime/device_code/bf16.hpp"
-#include "runtime/device_code/random.hpp"
 #include "runtime/emulation/emulated_device.hpp"
+#include "runtime/testing/products.hpp"
 #include "testing/error_of.hpp"
 
 namespace holdfast {
@@ -38,24 +37,6 @@ Gemm problem(bool transpose_a, bool transpose_b, Precision precision = Precision
           .beta = -0.5};
 }
 
-template <class T>
-std::vector<T> field(unsigned tag) {
-  std::vector<T> values;
-  for (std::size_t i = 0; i < elements; ++i) {
-    const float x = static_cast<float>(value(tag, i));
-    if constexpr (std::is_same_v<T, Bf16>)
-      values.push_back(narrowed(x));
-    else
-      values.push_back(x);
-  }
-  return values;
-}
-double number(Bf16 x) {
-  return double{widened(x)};
-}
-double number(float x) {
-  return double{x};
-}
 // The part of an operand that a matrix unit reads.
 double seen(Bf16 x) {
   return number(x);
@@ -72,8 +53,8 @@ struct PlannedProducts : testing::TestWithParam<const char*> {
   // The backend's product `p` against its definition in double.
   template <class T, class Result>
   void expect_product(const Gemm& p, double tolerance) {
-    const auto a = field<T>(1), b = field<T>(2);
-    const auto c = field<Result>(3);
+    const auto a = field<T>(1, elements), b = field<T>(2, elements);
+    const auto c = field<Result>(3, elements);
     const Buffer<T> left(*backend, a, "a"), right(*backend, b, "b");
     const Buffer<Result> before(*backend, c, "c"), after(*backend, c, "d");
     blas(p, {left.data(), right.data(), before.data(), after.data()});
@@ -190,9 +171,14 @@ TEST_P(OnEach, AnotherResultIsRefusedUnlessItIsTheSumsOfBf16) {
 }
 
 TEST_P(OnEach, AMatrixThatBeginsBetweenMultiplesOf16BytesIsRefused) {
-  EXPECT_THAT(
-      error_of([&] { blas(problem(false, false), x.data() + 4, x.data(), x.data()); }).what(),
-      HasSubstr("does not begin at a multiple of 16 bytes"));
+  for (int which = 0; which < 4; ++which) {
+    const auto at = [&](int matrix) { return x.data() + (matrix == which ? 4 : 0); };
+    EXPECT_THAT(error_of([&] {
+                  blas(problem(false, false), {at(0), at(1), at(2), at(3)});
+                }).what(),
+                HasSubstr("does not begin at a multiple of 16 bytes"))
+        << which;
+  }
 }
 
 TEST(PlannedProductsOfADevice, HaveTheLargerWorkArea) {

@@ -3,9 +3,9 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdlib>
 #include <string>
 
+#include "base/testing/variable.hpp"
 #include "runtime/base/error.hpp"
 
 namespace holdfast {
@@ -14,10 +14,9 @@ namespace {
 // What the action prints with this value of HOLDFAST_LOG.
 template <class Action>
 std::string printed(const char* level, Action&& action) {
-  setenv("HOLDFAST_LOG", level, 1);
+  const Variable log("HOLDFAST_LOG", level);
   testing::internal::CaptureStderr();
   action();
-  unsetenv("HOLDFAST_LOG");
   return testing::internal::GetCapturedStderr();
 }
 
@@ -40,9 +39,8 @@ TEST(Log, WarningsPassWhenNothingIsSet) {
 }
 
 TEST(Log, ALevelThatDoesNotExistIsRefused) {
-  setenv("HOLDFAST_LOG", "loud", 1);
+  const Variable log("HOLDFAST_LOG", "loud");
   EXPECT_THROW(check_log_settings(), Error);
-  unsetenv("HOLDFAST_LOG");
 }
 
 TEST(Log, AnErrorsPlaceIsPrintedForDebugging) {

@@ -207,7 +207,7 @@ TEST_F(CompilerTest, ACachedProgramSpentNoTimeCompiling) {
 
 TEST_F(CompilerTest, SourcesFromDiskReplaceTheEmbeddedText) {
   write(folder() / "sources/test/scale.cu", text("#define FACTOR 7\n", scale.text));
-  setenv("HOLDFAST_SOURCES", (folder() / "sources").c_str(), 1);
+  const Variable sources("HOLDFAST_SOURCES", folder() / "sources");
   const auto backend = fresh();
   const auto module = backend->compiler->compile({.code = scale, .entries = {"scale<float>"}});
   EXPECT_THAT(module.compiled().source, HasSubstr("#define FACTOR 7"));
@@ -398,7 +398,7 @@ TEST_F(CompilerTest, AskingAgainInASteadyStepBreaksNone) {
 }
 
 TEST_F(CompilerTest, LogsEachCompilationWithItsReason) {
-  setenv("HOLDFAST_LOG_COMPILES", "1", 1);
+  const Variable log_compiles("HOLDFAST_LOG_COMPILES", "1");
   testing::internal::CaptureStderr();
   fresh()->compiler->compile(scaled_by(2));
   fresh()->compiler->compile(scaled_by(2));
@@ -407,7 +407,6 @@ TEST_F(CompilerTest, LogsEachCompilationWithItsReason) {
   backend->compiler->compile(scaled_by(2));
   backend->compiler->compile(scaled_by(2));  // known: nothing to report
   std::istringstream log(testing::internal::GetCapturedStderr());
-  unsetenv("HOLDFAST_LOG_COMPILES");
   std::vector<std::string> lines;
   for (std::string line; std::getline(log, line);) lines.push_back(line);
   EXPECT_THAT(

@@ -5,9 +5,10 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 
+#include "base/files.hpp"
 #include "base/sha256.hpp"
+#include "base/testing/variable.hpp"
 #include "base/text.hpp"
 #include "runtime/compile/nvrtc.hpp"
 #include "runtime/compile/program_cache.hpp"
@@ -107,27 +108,10 @@ class MachineCode : public testing::Test {
   }
 };
 
-class CacheOfItsOwn {
- public:
-  CacheOfItsOwn() {
-    if (const char* set = std::getenv(name)) before_ = set;
-    ::setenv(name, folder_.c_str(), 1);
-  }
-  ~CacheOfItsOwn() {
-    ::setenv(name, before_.c_str(), 1);
-    std::filesystem::remove_all(folder_);
-  }
-
- private:
-  static constexpr const char* name = "HOLDFAST_CACHE_DIR";
-  const std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) / text("machine-code-", ::getpid());
-  std::string before_ = {};
-};
-
 // Another process without a disassembler reads what one process counted and cached.
 TEST_F(MachineCode, IsKnownWithoutDisassemblerWhereTheCacheHasIt) {
-  const CacheOfItsOwn cache;
+  const NewFolder folder(testing::TempDir() + "machine-code-");
+  const Variable cache("HOLDFAST_CACHE_DIR", folder.path());
   const Artifact artifact = compiled("__global__ void sample(double* x) { x[7] *= 3.25; }");
   const std::string hash = sha256(artifact.cubin);
   const Disassembler none{.version = pinned_disassembler().version, .absent = "there is none"};

@@ -8,10 +8,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <sstream>
 
+#include "base/files.hpp"
 #include "base/sha256.hpp"
+#include "base/testing/variable.hpp"
 #include "base/text.hpp"
 
 namespace holdfast {
@@ -22,21 +23,8 @@ namespace fs = std::filesystem;
 // Each test has its own folder, in an environment outside CI.
 class ProgramCache : public testing::Test {
  protected:
-  void SetUp() override {
-    for (const char* name : names) {
-      const char* value = std::getenv(name);
-      if (value) before_[name] = value;
-      unsetenv(name);
-    }
-    setenv("HOLDFAST_CACHE_DIR", folder.c_str(), 1);
-    forget_cached_programs();
-  }
-  void TearDown() override {
-    for (const char* name : names) unsetenv(name);
-    for (const auto& [name, value] : before_) setenv(name.c_str(), value.c_str(), 1);
-    fs::remove_all(folder);
-    forget_cached_programs();
-  }
+  ProgramCache() { forget_cached_programs(); }
+  ~ProgramCache() override { forget_cached_programs(); }
 
   static void keep(const std::string& key, int registers) {
     Artifact artifact{.ptx = "ptx", .cubin = "cubin"};
@@ -56,13 +44,12 @@ class ProgramCache : public testing::Test {
                                 << body;
   }
 
-  const fs::path folder =
-      fs::path(testing::TempDir()) / ("holdfast_program_cache_" + std::to_string(getpid()));
+  const NewFolder own_folder{testing::TempDir() + "holdfast_program_cache_"};
+  const fs::path folder = own_folder.path() / "programs";  // which the cache makes
 
  private:
-  static constexpr const char* names[] = {"HOLDFAST_CACHE_DIR", "HOLDFAST_CACHE_SECRET", "CI",
-                                          "GITHUB_RUN_ID"};
-  std::map<std::string, std::string> before_;
+  const Variable cache_{"HOLDFAST_CACHE_DIR", folder}, secret_{"HOLDFAST_CACHE_SECRET"}, ci_{"CI"},
+      run_{"GITHUB_RUN_ID"};
 };
 
 TEST_F(ProgramCache, GivesBackWhatWasKept) {
@@ -136,7 +123,7 @@ TEST_F(ProgramCache, AFolderThatOthersCanWriteToIsRefused) {
 TEST_F(ProgramCache, AFolderThatSomebodyAskedForAndThatCannotBeMadeIsTold) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto kept = [] {
-    setenv("HOLDFAST_CACHE_DIR", "/proc/holdfast_cache", 1);
+    const Variable cache("HOLDFAST_CACHE_DIR", "/proc/holdfast_cache");
     keep("a", 32);
     keep("b", 32);
     std::exit(0);
@@ -165,7 +152,7 @@ TEST_F(ProgramCache, NeitherALinkNorAFifoIsAnEntry) {
 
 TEST_F(ProgramCache, WithASecretOnlyThoseWhoKnowItFillIt) {
   keep("a", 32);
-  setenv("HOLDFAST_CACHE_SECRET", "known to few", 1);
+  const Variable secret("HOLDFAST_CACHE_SECRET", "known to few");
   EXPECT_FALSE(cached_program("a"));
   keep("a", 32);
   EXPECT_TRUE(cached_program("a"));
@@ -173,13 +160,12 @@ TEST_F(ProgramCache, WithASecretOnlyThoseWhoKnowItFillIt) {
 
 TEST_F(ProgramCache, InCiOnlyThisRunsOwnEntriesCount) {
   keep("a", 32);
-  setenv("CI", "true", 1);
-  setenv("GITHUB_RUN_ID", "1", 1);
+  const Variable ci("CI", "true"), run("GITHUB_RUN_ID", "1");
   EXPECT_FALSE(cached_program("a"));
   keep("a", 32);
   EXPECT_TRUE(cached_program("a"));
   forget_cached_programs();
-  setenv("GITHUB_RUN_ID", "2", 1);
+  const Variable other_run("GITHUB_RUN_ID", "2");
   EXPECT_FALSE(cached_program("a"));
 }
 

@@ -85,7 +85,7 @@ TEST_F(ProgramIdentity, AHeaderFromDiskReplacesTheEmbeddedOne) {
   const Program two = with_factor("inline double factor() { return 2; }");
   EXPECT_EQ(nvrtc_runs(two), 1);
   write(folder() / "sources/test/formulas.hpp", "inline double factor() { return 7; }");
-  setenv("HOLDFAST_SOURCES", (folder() / "sources").c_str(), 1);
+  const Variable sources("HOLDFAST_SOURCES", folder() / "sources");
   EXPECT_EQ(nvrtc_runs(two), 1);
 }
 

@@ -81,7 +81,7 @@ std::string source_text(std::string_view path, std::string_view embedded) {
 
 void warn_of_unused_sources() {
   const std::lock_guard lock(asking);
-  if (!sources_overridden() || asked.files == 0 || asked.found > 0) return;
+  if (asked.folder != replaced_sources() || asked.files == 0 || asked.found > 0) return;
   log(LogLevel::warn,
       text("HOLDFAST_SOURCES is '", asked.folder, "', which holds nothing of what was compiled (",
            plural(asked.files, "file"), ", the last ", asked.last,

@@ -2,12 +2,12 @@
 #include "runtime/compile/source_text.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include "base/files.hpp"
+#include "base/testing/variable.hpp"
 #include "testing/error_of.hpp"
 
 namespace holdfast {
@@ -16,18 +16,13 @@ namespace {
 namespace fs = std::filesystem;
 
 struct SourceText : testing::Test {
-  SourceText() {
-    fs::create_directories(folder / "waves");
-    setenv("HOLDFAST_SOURCES", folder.c_str(), 1);
-  }
-  ~SourceText() override {
-    unsetenv("HOLDFAST_SOURCES");
-    fs::remove_all(folder);
-  }
+  SourceText() { fs::create_directories(folder / "waves"); }
   void write(const std::string& file, std::string_view contents) const {
     std::ofstream(folder / file) << contents;
   }
-  const fs::path folder = fs::path(testing::TempDir()) / text("holdfast_sources_", getpid());
+  const NewFolder own_folder{testing::TempDir() + "holdfast_sources_"};
+  const fs::path& folder = own_folder.path();
+  const Variable sources{"HOLDFAST_SOURCES", folder};
 };
 
 TEST_F(SourceText, AFileUnderItsWorkloadWins) {
@@ -60,7 +55,7 @@ TEST_F(SourceText, AFolderOfWhichNothingIsTakenIsToldInTheEnd) {
     return testing::internal::GetCapturedStderr();
   };
   const fs::path another = folder / "waves";
-  setenv("HOLDFAST_SOURCES", another.c_str(), 1);
+  const Variable elsewhere("HOLDFAST_SOURCES", another);
   EXPECT_EQ(told(), "");  // nothing was compiled
   (void)source_text("waves/device/a.cu", "embedded");
   EXPECT_EQ(told(),
@@ -74,14 +69,14 @@ TEST_F(SourceText, AFolderOfWhichNothingIsTakenIsToldInTheEnd) {
 }
 
 TEST_F(SourceText, TheFolderMustExist) {
-  setenv("HOLDFAST_SOURCES", (folder / "absent").c_str(), 1);
+  const Variable absent("HOLDFAST_SOURCES", folder / "absent");
   EXPECT_THAT(refusal_of([] { return source_text("waves/a.cu", "embedded"); }),
               testing::HasSubstr("which is no folder"));
 }
 
 TEST_F(SourceText, OverridingMarksTheRun) {
   EXPECT_TRUE(sources_overridden());
-  unsetenv("HOLDFAST_SOURCES");
+  const Variable none("HOLDFAST_SOURCES");
   EXPECT_FALSE(sources_overridden());
 }
 

@@ -214,6 +214,10 @@ TEST_F(TensorCore, SumsAreCutOffAndNotRounded) {
   a[0] = 0x1p-1f;
   for (std::size_t j = 0; j < 8; ++j) b[j] = 0x1.8p-23f;  // 3/4 of the last place of 1
   EXPECT_EQ(result("tf32_product", a, b, 128)[0], 0);
+  a.resize(16 * 16), b.assign(16 * 8, 0x1.8p-23f);
+  a[1] = 1;
+  for (std::size_t j = 0; j < 8; ++j) b[8 + j] = 1;
+  EXPECT_EQ(result("bf16_product", a, b, 128)[0], 1);
 }
 
 TEST(Tf32Operands, ThatNobodyRoundedAreCutOff) {

@@ -43,6 +43,17 @@ TEST_P(Barriers, OfAGridNeedACooperativeLaunch) {
               HasSubstr("kernel toy waits for its grid, but its launch is not cooperative"));
 }
 
+TEST_P(Barriers, OfAGridLetTheOthersPassABlockThatFailed) {
+  const auto one_fails = [] {
+    if (blockIdx.x == 1) __trap();
+    grid_barrier(std::source_location::current());
+    grid_barrier(std::source_location::current());
+  };
+  const LaunchShape shape = {.grid = {3}, .block = {8}, .cooperative = true};
+  EXPECT_THAT(refusal_of([&] { run_grid("toy", shape, GetParam(), one_fails); }, Fault::device),
+              HasSubstr("__trap()"));
+}
+
 // With copies made as late as possible.
 TEST(LateCopies, ThatNobodyClosedNorWaitedForAreAnError) {
   EXPECT_THAT(refusal_of(

@@ -130,6 +130,15 @@ TEST(EmulatedLanes, WhatWaitsForTheDeviceWaitsForBothLanes) {
   }
 }
 
+TEST(EmulatedLanes, AnUploadHasReadItsSourceWhenItReturns) {
+  const auto backend = make_emulated_backend({}, {.copies = CopyLane::early});
+  const Buffer<double> there(*backend, 1, "there");
+  double value = 3;
+  backend->device->upload(there.data(), &value, sizeof value);
+  value = 4;
+  EXPECT_EQ(there.to_host()[0], 3);
+}
+
 TEST(EmulatedLanes, TheTimeOfWorkIsThatOfItsCopiesToo) {
   Stream stream(make_emulated_backend({}, {.copies = CopyLane::late}));
   *reinterpret_cast<double*>(stream.pinned[0].data()) = 3;

@@ -184,7 +184,10 @@ TEST_P(Replays, NameALibraryWhoseWorkAreaIsGone) {
 }
 
 TEST_P(Replays, GoOnWhenOnlyOthersMemoryIsGone) {
-  const Graph graph = device.capture([&] { fill({}, kept.data(), 10); });
+  const Graph graph = device.capture([&] {
+    fill({}, kept.data(), 10);
+    fill({}, lost->data() + lost->size(), 0);  // its end is nobody's
+  });
   lost.reset();
   EXPECT_NO_THROW(device.replay(graph));
 }

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -13,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files.hpp"
+#include "base/testing/variable.hpp"
 #include "runtime/backend/backend.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/compile/program_cache.hpp"
@@ -23,25 +23,12 @@ class EmptyCaches : public testing::Test {
  protected:
   using Path = std::filesystem::path;
 
-  EmptyCaches() {
-    create_directories(folder_);
-    setenv("HOLDFAST_CACHE_DIR", cache().c_str(), 1);
-    unsetenv("HOLDFAST_SOURCES");
-    forget_cached_programs();
-  }
+  EmptyCaches() { forget_cached_programs(); }
   // The other tests of this binary keep the cache of the build.
-  ~EmptyCaches() override {
-    unsetenv("HOLDFAST_SOURCES");
-    if (before_.empty())
-      unsetenv("HOLDFAST_CACHE_DIR");
-    else
-      setenv("HOLDFAST_CACHE_DIR", before_.c_str(), 1);
-    forget_cached_programs();
-    remove_all(folder_);
-  }
+  ~EmptyCaches() override { forget_cached_programs(); }
 
-  Path folder() const { return folder_; }
-  Path cache() const { return folder_ / "cache"; }
+  const Path& folder() const { return folder_.path(); }
+  Path cache() const { return folder() / "cache"; }
   std::vector<Path> entries() const {
     return {std::filesystem::directory_iterator(cache()), std::filesystem::directory_iterator()};
   }
@@ -63,13 +50,8 @@ class EmptyCaches : public testing::Test {
   }
 
  private:
-  static std::string cache_outside() {
-    const char* set = std::getenv("HOLDFAST_CACHE_DIR");
-    return set ? set : "";
-  }
-
-  const std::string before_ = cache_outside();
-  Path folder_ = Path(testing::TempDir()) / text("holdfast_compiler_", getpid());
+  const NewFolder folder_{testing::TempDir() + "holdfast_compiler_"};
+  const Variable cache_dir_{"HOLDFAST_CACHE_DIR", cache()}, sources_{"HOLDFAST_SOURCES"};
 };
 
 }  // namespace holdfast

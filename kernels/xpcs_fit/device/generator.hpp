@@ -10,20 +10,17 @@ namespace holdfast::xpcs_fit {
 
 template <class T>
 struct GeneratorKernels : KernelList {
-  explicit GeneratorKernels(const Options& options) : options_(options) {}
+  explicit GeneratorKernels(const Options& options)
+      : generate(*this, specialised<T>("generate", options)) {}
   GeneratorKernels(Compiler& compiler, const Options& options) : GeneratorKernels(options) {
     std::vector<Source> headers = point_headers();
     headers.insert(headers.end(), {runtime::sources::random_hpp, sources::noise_hpp});
     compile(compiler, {.code = sources::generate_cu, .headers = headers});
   }
 
- private:
-  Options options_;
-
- public:
   Listed<Grid, long long, int, double, unsigned long long, const double*, const AngleRow<double>*,
          T*>
-      generate{*this, text("generate<", real_name<T>(), ", ", laminar(options_), ">")};
+      generate;
 };
 
 // The model at the truth with noise, as in make_input(); the truth's integrals are computed once.

@@ -21,6 +21,11 @@ std::string real_name() {
 inline int laminar(const Options& options) {
   return options.mode == Mode::laminar ? 1 : 0;
 }
+// The name of a kernel's instance for a number type and a mode.
+template <class T>
+std::string specialised(const std::string& kernel, const Options& options) {
+  return text(kernel, "<", real_name<T>(), ", ", laminar(options), ">");
+}
 // The bits that pass.cu defines.
 inline int weighting(const Options& options) {
   return (options.weights == Weights::array ? 1 : 0) + (options.loss == Loss::soft_l1 ? 2 : 0);
@@ -59,54 +64,40 @@ inline std::vector<Source> point_headers() {
 
 template <class T>
 struct ValueKernels : KernelList {
-  explicit ValueKernels(const Options& options) : options_(options) {}
+  explicit ValueKernels(const Options& options)
+      : model_values(*this, specialised<T>("model_values", options)),
+        residuals(*this, specialised<T>("residuals", options)) {}
   ValueKernels(Compiler& compiler, const Options& options) : ValueKernels(options) {
     compile(compiler, {.code = sources::values_cu, .headers = point_headers()});
   }
 
- private:
-  std::string specialised(const std::string& kernel) const {
-    return text(kernel, "<", real_name<T>(), ", ", laminar(options_), ">");
-  }
-  Options options_;  // must precede the kernels, whose names depend on it
-
- public:
-  Listed<Grid, Points<T>, const T*, const AngleRow<T>*, T*> model_values{
-      *this, specialised("model_values")};
-  Listed<Grid, Points<T>, const T*, const AngleRow<T>*, T*, double*> residuals{
-      *this, specialised("residuals")};
+  Listed<Grid, Points<T>, const T*, const AngleRow<T>*, T*> model_values;
+  Listed<Grid, Points<T>, const T*, const AngleRow<T>*, T*, double*> residuals;
 };
 
 template <class T>
 struct PassKernels : KernelList {
-  explicit PassKernels(const Options& options) : options_(options) {}
+  explicit PassKernels(const Options& options)
+      : pass(*this,
+             text("pass<", real_name<T>(), ", ", laminar(options), ", ", weighting(options), ">")) {
+  }
   PassKernels(Compiler& compiler, const Options& options) : PassKernels(options) {
     compile(compiler, {.code = sources::pass_cu, .headers = point_headers()});
   }
 
- private:
-  Options options_;
-
- public:
-  Listed<Grid, Points<T>, int, double, const T*, const AngleRow<T>*, double*> pass{
-      *this,
-      text("pass<", real_name<T>(), ", ", laminar(options_), ", ", weighting(options_), ">")};
+  Listed<Grid, Points<T>, int, double, const T*, const AngleRow<T>*, double*> pass;
 };
 
 // The same sums over points of the flat order.
 template <class T>
 struct FlatPassKernels : KernelList {
-  explicit FlatPassKernels(const Options& options) : options_(options) {}
+  explicit FlatPassKernels(const Options& options)
+      : flat_pass(*this, specialised<T>("flat_pass", options)) {}
   FlatPassKernels(Compiler& compiler, const Options& options) : FlatPassKernels(options) {
     compile(compiler, {.code = sources::pass_cu, .headers = point_headers()});
   }
 
- private:
-  Options options_;
-
- public:
-  Listed<Grid, long long, long long, const T*, const T*, const AngleRow<T>*, double*> flat_pass{
-      *this, text("flat_pass<", real_name<T>(), ", ", laminar(options_), ">")};
+  Listed<Grid, long long, long long, const T*, const T*, const AngleRow<T>*, double*> flat_pass;
 };
 
 }  // namespace holdfast::xpcs_fit

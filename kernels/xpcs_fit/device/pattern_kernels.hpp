@@ -8,8 +8,8 @@ namespace holdfast::xpcs_fit {
 
 struct PatternKernels : KernelList {
   explicit PatternKernels(const Options& options)
-      : costs(*this, text("costs<double, ", laminar(options), ">")),
-        flat_model(*this, text("flat_model<double, ", laminar(options), ">")) {}
+      : costs(*this, specialised<double>("costs", options)),
+        flat_model(*this, specialised<double>("flat_model", options)) {}
   PatternKernels(Compiler& compiler, const Options& options) : PatternKernels(options) {
     compile(compiler, {.code = sources::patterns_cu, .headers = point_headers()});
   }

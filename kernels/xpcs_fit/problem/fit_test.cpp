@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "testing/error_of.hpp"
+#include "xpcs_fit/oracle/distance.hpp"
 #include "xpcs_fit/oracle/oracle.hpp"
 #include "xpcs_fit/testing/support.hpp"
 #include "xpcs_fit/xpcs_fit.hpp"
@@ -20,9 +21,7 @@ constexpr Size t = {4, 48};
 // F, passes, status, parameters, deviations.
 std::vector<double> fitted(Unit unit, Variant variant, const Problem& problem) {
   const auto backend = open_backend("host");
-  const auto computation = make(unit, *backend, variant, problem);
-  computation->step();
-  return computation->result();
+  return result_of(*make(unit, *backend, variant, problem));
 }
 
 struct Published {
@@ -73,11 +72,8 @@ std::vector<double> path_of(Variant variant, const Problem& problem) {
   HostFit fit(problem, 0);
   std::vector<double> path;
   for (bool over = false; !over;) {
-    const auto input = std::make_shared<Input>(*problem.input);
-    input->box.start = fit.trial();
-    const auto pass = make(Unit::normal_equations, *backend, variant, {input, problem.options});
-    pass->step();
-    over = fit.take(pass->result().data());
+    const auto pass = make(Unit::normal_equations, *backend, variant, at(problem, fit.trial()));
+    over = fit.take(result_of(*pass).data());
     if (path.empty() || fit.state().cost() != path.back()) path.push_back(fit.state().cost());
   }
   return path;
@@ -119,11 +115,10 @@ TEST(XpcsFit, KeepsWithinItsBox) {
 }
 
 TEST(XpcsFit, BeginsInTheBoxWhenTheStartIsOutside) {
-  const Problem flow = problem(t, {}, 0.001);
-  auto input = std::make_shared<Input>(*flow.input);
-  input->box.start[0] = 7;
-  input->box.start[4] = -3;
-  const Problem outside = {input, flow.options};
+  const Problem outside = changed(problem(t, {}, 0.001), [](Input& in) {
+    in.box.start[0] = 7;
+    in.box.start[4] = -3;
+  });
   const oracle::Fit expected = oracle::fit(outside);
   const std::vector<double> fit = fitted(Unit::converged_fit, Variant::optimized, outside);
   EXPECT_EQ(fit[1], expected.passes);
@@ -201,24 +196,18 @@ TEST(XpcsFit, DampsAlwaysByATrillionth) {
 }
 
 TEST(XpcsFit, IsRefusedWhereItStartsAtNoNumber) {
-  const Problem flow = problem(t, {}, 0.001);
-  auto input = std::make_shared<Input>(*flow.input);
-  input->data[77] = std::nan("");
+  const Problem flow =
+      changed(problem(t, {}, 0.001), [](Input& in) { in.data[77] = std::nan(""); });
   for (const Variant variant : fitting_variants)
-    EXPECT_THAT(refusal_of([&] {
-                  return fitted(Unit::converged_fit, variant, {input, flow.options});
-                }),
+    EXPECT_THAT(refusal_of([&] { return fitted(Unit::converged_fit, variant, flow); }),
                 testing::HasSubstr("nonfinite_start: F at the start is nan"));
 }
 
 TEST(XpcsFit, RejectsATrialThatIsNoNumberAndDampsMore) {
   const Problem flow = problem(t, {}, 0.001);
   HostFit fit(flow, 0);
-  std::vector<double> normal(normal_count(9));
   const oracle::Normal first = oracle::normal_equations(flow, fit.trial());
-  normal[0] = first.cost;
-  std::copy(first.gradient.begin(), first.gradient.end(), normal.begin() + 1);
-  std::copy(first.matrix.begin(), first.matrix.end(), normal.begin() + 10);
+  std::vector<double> normal = oracle::in_a_row(first);
   ASSERT_FALSE(fit.take(normal.data()));
   const std::vector<double> trial = fit.trial();
   std::fill(normal.begin(), normal.end(), std::nan(""));

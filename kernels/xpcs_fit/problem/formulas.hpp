@@ -33,12 +33,7 @@ HOLDFAST_BOTH inline Rate shear_rate(double t, double dt, const double* gamma_be
   return rate(t == 0 ? dt : t, gamma_beta_offset[0], gamma_beta_offset[1], gamma_beta_offset[2]);
 }
 
-// sin(x) / x and its derivative.
-template <class T>
-struct Sinc {
-  T value = 1, slope = 0;
-};
-// (cos x - sin x / x) / x, which cancels for small x.
+// The derivative of sin(x) / x, (cos x - sin x / x) / x, which cancels for small x.
 template <class T>
 HOLDFAST_BOTH inline T sinc_slope_near_zero(T x) {
   const T y = x * x;

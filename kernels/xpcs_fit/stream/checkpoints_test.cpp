@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "xpcs_fit/stream/checkpoints.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,7 +14,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "runtime/base/error.hpp"
+#include "testing/error_of.hpp"
 #include "xpcs_fit/streams.hpp"
 #include "xpcs_fit/testing/support.hpp"
 
@@ -63,8 +63,7 @@ class XpcsCheckpoints : public testing::Test {
   static std::vector<double> fitted(const Problem& problem, const StreamOptions& options) {
     const auto backend = open_backend("host");
     const auto computation = make_stream(*backend, problem, options);
-    computation->step();
-    std::vector<double> all = computation->result();
+    std::vector<double> all = result_of(*computation);
     for (const NamedReading& one : computation->readings()) all.push_back(one.value);
     return all;
   }
@@ -134,13 +133,8 @@ TEST_F(XpcsCheckpoints, AreNotTakenForAnotherConfigurations) {
 
 TEST_F(XpcsCheckpoints, NameTheFolderThatCannotBeWritten) {
   std::ofstream(folder) << "a file";
-  try {
-    Checkpoints here(folder / "within", "ours");
-    FAIL() << "writes into a file";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::bad_input);
-    EXPECT_TRUE(std::string(error.what()).starts_with("checkpoint_io: ")) << error.what();
-  }
+  EXPECT_THAT(refusal_of([&] { Checkpoints(folder / "within", "ours"); }),
+              testing::StartsWith("checkpoint_io: "));
 }
 
 TEST_F(XpcsCheckpoints, AreBegunAnewWhereNoneIsWhole) {
@@ -162,23 +156,9 @@ TEST_F(XpcsCheckpoints, LeaveNothingHalfWrittenWhereAFitIsRefused) {
   wrong.settings.checkpoint_frequency = 0;
   EXPECT_THROW((void)fitted(flow, wrong), Error);
   EXPECT_FALSE(fs::exists(folder));
-  auto input = std::make_shared<Input>(*flow.input);
-  input->box.lower[2] = input->box.upper[2];
-  EXPECT_THROW((void)fitted({input, flow.options}, options(false)), Error);
+  const Problem crossed = changed(flow, [](Input& in) { in.box.lower[2] = in.box.upper[2]; });
+  EXPECT_THROW((void)fitted(crossed, options(false)), Error);
   EXPECT_FALSE(fs::exists(folder));
-}
-
-TEST_F(XpcsCheckpoints, NeverStopWhoSaves) {
-  std::promise<void> released;
-  {
-    Checkpoints slow(folder, "ours", 3, [&, wait = released.get_future().share()] { wait.wait(); });
-    // Nothing is written before everything is handed over; a waiting writer would wait forever.
-    for (int k = 0; k < 100; ++k) slow.save(text("payload ", k));
-    released.set_value();
-    slow.drain();
-    EXPECT_LE(slow.seconds().size(), 2u);
-  }
-  EXPECT_EQ(newest(), "payload 99");
 }
 
 // A parabola in 30 batches, so that there are three checkpoints per pass.
@@ -264,13 +244,11 @@ TEST_F(XpcsCheckpoints, OfAnotherFitAreSkipped) {
   for (const auto& change : changes) {
     fs::remove_all(folder);
     (void)fitted(flow, options(false));
-    const auto input = std::make_shared<Input>(*flow.input);
-    change(*input);
     int batches = 0;
     StreamOptions resumed = options(true);
     resumed.settings.watch = [&](const BatchRecord&) { ++batches; };
     testing::internal::CaptureStderr();
-    (void)fitted({input, flow.options}, resumed);
+    (void)fitted(changed(flow, change), resumed);
     const std::string told = testing::internal::GetCapturedStderr();
     EXPECT_NE(told.find("is skipped: it is of another configuration"), std::string::npos) << told;
     EXPECT_EQ(batches, 6 * 18) << &change - changes;  // it began at the start

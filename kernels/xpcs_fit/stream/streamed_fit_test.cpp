@@ -2,39 +2,26 @@
 #include "xpcs_fit/stream/streamed_fit.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <functional>
-#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 
-#include "runtime/base/error.hpp"
+#include "base/files.hpp"
 #include "testing/error_of.hpp"
 #include "xpcs_fit/data/noise.hpp"
-#include "xpcs_fit/streams.hpp"
-#include "xpcs_fit/testing/support.hpp"
+#include "xpcs_fit/testing/stream_outcome.hpp"
 
 namespace holdfast::xpcs_fit {
 namespace {
 
-struct Streamed {
-  std::vector<double> fit = {};
-  std::map<std::string, double> told = {};
-};
-Streamed streamed(const FaultPlan& faults, double least = 0.5) {
-  const Problem flow = problem({4, 48}, {}, 0.01);
-  const auto backend = open_backend("host");
-  const auto computation = make_stream(
-      *backend, flow, {.batch = 512, .settings = {.least_success_rate = least, .faults = faults}});
-  computation->step();
-  Streamed all = {.fit = computation->result()};
-  for (const NamedReading& one : computation->readings()) all.told[one.name] = one.value;
-  return all;
+StreamOutcome with_faults(const FaultPlan& faults, double least = 0.5) {
+  return stream_outcome(
+      *open_backend("host"), published_set(),
+      {.batch = 512, .settings = {.least_success_rate = least, .faults = faults}});
 }
 
 TEST(XpcsFaults, StrikeAsPublished) {
@@ -46,67 +33,30 @@ TEST(XpcsFaults, StrikeAsPublished) {
   EXPECT_FALSE(some.strikes(12, 0, 0));
 }
 
-TEST(XpcsStream, ReadsAgainWhatFailedAndChangesNoBit) {
-  const Streamed calm = streamed({});
-  EXPECT_EQ(calm.fit[1], 6);
-  EXPECT_EQ(calm.told.at("attempts"), 108);
-  EXPECT_NEAR(calm.fit[0] / 0.4692969007797889, 1, 1e-9);
-
-  const Streamed some = streamed({.probability = 0.05});
-  EXPECT_EQ(some.told.at("n_batches"), 18);
-  EXPECT_EQ(some.told.at("batches"), 108);
-  EXPECT_EQ(some.told.at("attempts"), 113);
-  EXPECT_EQ(some.told.at("faults"), 5);
-  EXPECT_EQ(some.told.at("recovered"), 5);
-  EXPECT_EQ(some.told.at("failed"), 0);
-  EXPECT_EQ(some.fit, calm.fit);
-
-  const Streamed many = streamed({.probability = 0.3});
-  EXPECT_EQ(many.told.at("attempts"), 147);
-  EXPECT_EQ(many.told.at("faults"), 39);
-  EXPECT_EQ(many.told.at("recovered"), 28);
-  EXPECT_EQ(many.told.at("failed"), 0);
-  EXPECT_EQ(many.fit, calm.fit);
+TEST(XpcsStream, ReadsAgainWhatFailedChangesNoBitAndLeavesOutWhatFailsAgainAndAgain) {
+  expect_published_faults([](const FaultPlan& faults) { return with_faults(faults); });
 }
 
 // By rows, all threads share a batch, and each has its own slot.
 TEST(XpcsStream, ReadsRowsAgainAndChangesNoBit) {
-  const Problem flow = problem({4, 48}, {}, 0.01);
+  const Problem flow = published_set();
   const auto fit = [&](double probability) {
     const auto backend = open_backend("host");
-    StreamOptions options;
-    options.batch = 5 * 4 * 48;
-    options.order = BatchOrder::rows;
-    options.settings.retries = 20;
-    options.settings.faults.probability = probability;
-    const auto stream = make_stream(*backend, flow, options);
-    stream->step();
-    for (const NamedReading& one : stream->readings())
-      if (one.name == "faults") {
-        EXPECT_EQ(one.value > 0, probability > 0);
-      }
-    return stream->result();
+    const auto stream =
+        make_stream(*backend, flow,
+                    {.batch = 5 * 4 * 48,
+                     .order = BatchOrder::rows,
+                     .settings = {.retries = 20, .faults = {.probability = probability}}});
+    const std::vector<double> result = result_of(*stream);
+    EXPECT_EQ(reading(*stream, "faults") > 0, probability > 0);
+    return result;
   };
   EXPECT_EQ(fit(0.3), fit(0));
 }
 
-TEST(XpcsStream, LeavesOutABatchThatFailsAgainAndAgain) {
-  const Streamed calm = streamed({}), less = streamed({.permanent = {3}});
-  EXPECT_EQ(less.told.at("batches"), 103);
-  EXPECT_EQ(less.told.at("attempts"), 105);
-  EXPECT_EQ(less.told.at("faults"), 3);
-  EXPECT_EQ(less.told.at("failed"), 1);
-  EXPECT_EQ(less.told.at("success_rate"), 1 - 1. / 18);
-  EXPECT_EQ(less.told.at("points"), 8704);
-  double shift = 0;
-  for (std::size_t k = 0; k < 9; ++k)
-    shift = std::max(shift, std::abs(less.fit[3 + k] - calm.fit[3 + k]) / calm.fit[12 + k]);
-  EXPECT_NEAR(shift, 0.26, 0.005);
-}
-
 TEST(XpcsStream, RecordsWhatBecameOfEachBatch) {
   std::vector<BatchRecord> records;
-  const Problem flow = problem({4, 48}, {}, 0.01);
+  const Problem flow = published_set();
   const auto backend = open_backend("host");
   make_stream(*backend, flow,
               {.batch = 512,
@@ -129,15 +79,13 @@ TEST(XpcsStream, RecordsWhatBecameOfEachBatch) {
 }
 
 TEST(XpcsStream, GivesUpWhereTooLittleIsLeft) {
-  try {
-    (void)streamed({.permanent = {3, 4}}, 0.9);
-    FAIL() << "goes on with 16 of 18 batches";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::broken_rule);
-    const std::string sentence = error.what();
-    EXPECT_TRUE(sentence.starts_with("success_rate_too_low: 0.888889")) << sentence;
-    EXPECT_NE(sentence.find("the best parameters so far are 0.5, 1.05"), std::string::npos);
-  }
+  const std::string sentence = refusal_of(
+      [] {
+        return with_faults({.permanent = {3, 4}}, 0.9);
+      },
+      Fault::broken_rule);
+  EXPECT_THAT(sentence, testing::StartsWith("success_rate_too_low: 0.888889"));
+  EXPECT_THAT(sentence, testing::HasSubstr("the best parameters so far are 0.5, 1.05"));
 }
 
 // A parabola in each batch, with a record of begins and finishes.
@@ -249,12 +197,7 @@ TEST(XpcsStream, TellsTheBestParametersThatWereAcceptedAndNoPlaceWhereItBeginsAn
     return batch < 3 && at == elsewhere;
   };
   StreamedFit fit(one, 0, batches, {});
-  EXPECT_THAT(refusal_of(
-                  [&] {
-                    fit.run();
-                    return 0;
-                  },
-                  Fault::broken_rule),
+  EXPECT_THAT(refusal_of([&] { fit.run(); }, Fault::broken_rule),
               testing::HasSubstr("less than 0.5; the best parameters so far are 0.5, 1.05, 1500, "
                                  "0.3, 10"));
 }
@@ -262,11 +205,7 @@ TEST(XpcsStream, TellsTheBestParametersThatWereAcceptedAndNoPlaceWhereItBeginsAn
 // With the noise of this seed the restarts are 6 % worse, then 3 %: losing a batch there, a fifth
 // of all, makes neither better than the start.
 Problem worse_elsewhere() {
-  Problem one = problem({1, 8}, {.mode = Mode::at_rest}, 0.01);
-  const auto input = std::make_shared<Input>(*one.input);
-  input->seed = 1;
-  one.input = input;
-  return one;
+  return changed(problem({1, 8}, {.mode = Mode::at_rest}, 0.01), [](Input& in) { in.seed = 1; });
 }
 
 void expect_the_start_without_a_batch(StreamedFit& fit, const Problem& one) {
@@ -312,9 +251,8 @@ TEST(XpcsStream, SubtractsWhatALostBatchCostAtTheParametersThatStand) {
 // Stopped after the restart, before the batch was lost.
 TEST(XpcsStream, ComparesCostsOfTheSameBatchesWhereItGoesOn) {
   const Problem one = worse_elsewhere();
-  const auto folder = std::filesystem::path(testing::TempDir()) / text("xpcs_anew_", ::getpid());
-  std::filesystem::remove_all(folder);
-  Checkpoints saved(folder, "ours");
+  const NewFolder folder(testing::TempDir() + "xpcs_anew_");
+  Checkpoints saved(folder.path(), "ours");
   Uphill batches;
   const std::vector<double> elsewhere = first_restart(one);
   batches.fails = [&](int batch, const std::vector<double>& at) {
@@ -330,8 +268,6 @@ TEST(XpcsStream, ComparesCostsOfTheSameBatchesWhereItGoesOn) {
   StreamedFit fit(one, 0, batches, settings);
   fit.resume();
   expect_the_start_without_a_batch(fit, one);
-  saved.drain();
-  std::filesystem::remove_all(folder);
 }
 
 // One batch is lost at the start and another once a trial was accepted, whose share of the accepted
@@ -352,10 +288,9 @@ TEST(XpcsStream, GoesOnFromAnyBeginOfABatchBitForBit) {
     const double* const at = fit.state().at;
     return std::vector(at, at + fit_count(fit.state().p));
   };
-  const auto folder = std::filesystem::path(testing::TempDir()) / text("xpcs_any_", ::getpid());
   for (int stop = 0; stop < begins; ++stop) {
-    std::filesystem::remove_all(folder);
-    Checkpoints saved(folder, "ours");
+    const NewFolder folder(testing::TempDir() + "xpcs_any_");
+    Checkpoints saved(folder.path(), "ours");
     const StreamSettings settings = {.checkpoints = &saved, .checkpoint_frequency = 1};
     int left = stop;
     toy.fails = [&](int batch, const std::vector<double>& at) {
@@ -371,18 +306,14 @@ TEST(XpcsStream, GoesOnFromAnyBeginOfABatchBitForBit) {
     EXPECT_THAT(resumed.statistics().faults_of,
                 testing::ElementsAreArray(whole.statistics().faults_of))
         << stop;
-    saved.drain();
   }
-  std::filesystem::remove_all(folder);
 }
 
 Problem without_bounds() {
-  Problem one = problem({1, 8}, {.mode = Mode::at_rest}, 0.01);
-  const auto input = std::make_shared<Input>(*one.input);
-  std::fill(input->box.lower.begin(), input->box.lower.end(), -1e9);
-  std::fill(input->box.upper.begin(), input->box.upper.end(), 1e9);
-  one.input = input;
-  return one;
+  return changed(problem({1, 8}, {.mode = Mode::at_rest}, 0.01), [](Input& in) {
+    std::ranges::fill(in.box.lower, -1e9);
+    std::ranges::fill(in.box.upper, 1e9);
+  });
 }
 
 // The distance after two passes is near enough for 4000 points, and would not be for 5000.
@@ -398,9 +329,8 @@ TEST(XpcsStream, ConvergesByThePointsThatAreLeftAndSoWhereItGoesOn) {
   EXPECT_EQ(fit.state().status(), converged);
   EXPECT_EQ(fit.statistics().passes, 2);
 
-  const auto folder = std::filesystem::path(testing::TempDir()) / text("xpcs_left_", ::getpid());
-  std::filesystem::remove_all(folder);
-  Checkpoints saved(folder, "ours");
+  const NewFolder folder(testing::TempDir() + "xpcs_left_");
+  Checkpoints saved(folder.path(), "ours");
   const StreamSettings settings = {.checkpoints = &saved, .checkpoint_frequency = 1};
   int left = 7;  // five batches, of which one has three attempts
   toy.fails = [&](int batch, const std::vector<double>&) {
@@ -413,8 +343,6 @@ TEST(XpcsStream, ConvergesByThePointsThatAreLeftAndSoWhereItGoesOn) {
   StreamedFit resumed(one, 0, toy, settings);
   resumed.resume();
   EXPECT_EQ(resumed.statistics().passes, 2);
-  saved.drain();
-  std::filesystem::remove_all(folder);
 }
 
 TEST(XpcsStream, TellsWhatOfABatchWasNoNumber) {

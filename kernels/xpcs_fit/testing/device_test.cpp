@@ -25,10 +25,7 @@ namespace holdfast::xpcs_fit {
 namespace {
 
 std::vector<double> result(Unit unit, Backend& backend, Variant variant, const Problem& problem) {
-  const auto computation = make(unit, backend, variant, problem);
-  computation->step();
-  computation->step();
-  return computation->result();
+  return result_of(*make(unit, backend, variant, problem), 2);
 }
 
 TEST(XpcsDevice, ComputesTheModel) {
@@ -75,12 +72,10 @@ TEST(XpcsDevice, WritesIntegralsAndSumsInEachStep) {
       const auto backend = emulated_optimized();
       const auto computation =
           make(unit, *backend, Variant::optimized, problem(emulated_size, {.mode = mode}));
-      computation->step();
-      const std::vector<double> first = computation->result();
+      const std::vector<double> first = result_of(*computation);
       for (const std::string_view site : {"frames", "partial sums", "result"})
         (void)spoil(*backend, site);
-      computation->step();
-      EXPECT_EQ(computation->result(), first);
+      EXPECT_EQ(result_of(*computation), first);
     }
 }
 
@@ -149,24 +144,11 @@ TEST(XpcsDevice, IntegratesOverMoreFramesThanABlockHasThreads) {
     }
 }
 
-constexpr Options forms[] = {
-    {},
-    {.mode = Mode::at_rest},
-    {.scaling = Scaling::per_angle},
-    {.mode = Mode::at_rest, .scaling = Scaling::per_angle},
-    {.loss = Loss::soft_l1, .loss_scale = 0.1},
-    {.weights = Weights::array},
-    {.mode = Mode::at_rest, .loss = Loss::soft_l1, .weights = Weights::array, .loss_scale = 0.1},
-    {.scaling = Scaling::per_angle,
-     .loss = Loss::soft_l1,
-     .weights = Weights::array,
-     .loss_scale = 0.1}};
-
 TEST(XpcsDevice, ComputesNormalEquationsInEveryForm) {
-  for (const Options& options : forms) {
+  for (const Options& options : every_form) {
     const Problem one = problem(emulated_size, options);
     const auto expected = oracle::in_a_row(oracle::normal_equations(one, one.input->box.start));
-    for (const auto order : {emulation::Order::forward, emulation::Order::backward}) {
+    for (const auto order : orders) {
       const auto ours = emulated_optimized(order);
       EXPECT_LT(oracle::distance(result(Unit::normal_equations, *ours, Variant::optimized, one),
                                  expected),
@@ -190,8 +172,7 @@ TEST(XpcsDevice, KeepsInSinglePrecisionWhatThatLeaves) {
               5e-5);
     const oracle::Fit fit = oracle::fit(one, 8);
     const std::vector<double> found = result(Unit::fit, *backend, Variant::optimized, one);
-    for (std::size_t k = 0; k < fit.parameters.size(); ++k)
-      EXPECT_NEAR(found[3 + k], fit.parameters[k], 1e-2 * fit.sigma[k]);
+    expect_parameters(found, fit, 1e-2);
   }
 }
 
@@ -242,11 +223,9 @@ TEST(XpcsDevice, FitsToTheSameBitsInEitherOrderOfThreads) {
   for (const emulation::Order order : orders) {
     const auto backend = emulated_optimized(order);
     const auto fit = make(Unit::fit, *backend, Variant::optimized, problem(emulated_size, {}));
-    fit->step();
-    fits.push_back(fit->result());
+    fits.push_back(result_of(*fit));
     (void)spoil(*backend, "result");
-    fit->step();
-    fits.push_back(fit->result());
+    fits.push_back(result_of(*fit));
   }
   EXPECT_EQ(fits, std::vector(fits.size(), fits.front()));
 }
@@ -255,10 +234,8 @@ TEST(XpcsDevice, AFitThatTheHostStepsBeginsAnewInEachStep) {
   const auto backend = emulated_optimized();
   const auto fit = make(Unit::fit, *backend, Variant::optimized,
                         problem(emulated_size, {.scaling = Scaling::per_angle}));
-  fit->step();
-  const std::vector<double> first = fit->result();
-  fit->step();
-  EXPECT_EQ(fit->result(), first);
+  const std::vector<double> first = result_of(*fit);
+  EXPECT_EQ(result_of(*fit), first);
 }
 
 TEST(XpcsDevice, FitsAsTheOracleDoes) {
@@ -269,8 +246,7 @@ TEST(XpcsDevice, FitsAsTheOracleDoes) {
        {std::pair{Variant::optimized, ours.get()}, {Variant::reference, theirs.get()}}) {
     const std::vector<double> fit = result(Unit::fit, *backend, variant, one);
     EXPECT_NEAR(fit[0] / expected.cost, 1, 1e-9);
-    for (std::size_t k = 0; k < 9; ++k)
-      EXPECT_NEAR(fit[3 + k], expected.parameters[k], 1e-4 * expected.sigma[k]);
+    expect_parameters(fit, expected, 1e-4);
     const std::vector<double> ended = result(Unit::converged_fit, *backend, variant, one);
     EXPECT_EQ(ended[1], stopped.passes);
     EXPECT_EQ(ended[2], stopped.status);
@@ -297,20 +273,12 @@ TEST(XpcsDevice, ComputesPatterns) {
   constexpr int count = 11;  // the compiled number of turns
   const Problem one = problem(emulated_size, {});
   for (const Pattern pattern : patterns) {
-    const std::vector<double> expected = exact(pattern, count, one);
     const auto ours = emulated_optimized();
     const auto theirs =
         emulated_reference(one.options, pattern == Pattern::angle_loop ? 1 : emulated_size.angles);
     for (const auto& [variant, backend] :
-         {std::pair{Variant::optimized, ours.get()}, {Variant::reference, theirs.get()}}) {
-      const auto computation = make(pattern, count, *backend, variant, one);
-      computation->step();
-      computation->step();
-      const std::vector<double> result = computation->result();
-      ASSERT_EQ(result.size(), expected.size());
-      for (std::size_t k = 0; k < result.size(); ++k)
-        ASSERT_NEAR(result[k] / expected[k], 1, 2e-12) << static_cast<int>(pattern);
-    }
+         {std::pair{Variant::optimized, ours.get()}, {Variant::reference, theirs.get()}})
+      expect_pattern(pattern, count, *backend, variant, one);
   }
 }
 
@@ -326,9 +294,7 @@ TEST(XpcsDevice, TransformsAsParsevalSays) {
     for (const Variant variant : {Variant::reference, Variant::optimized}) {
       const auto backend = emulated_optimized();
       const auto spectrum = make_spectrum(n, *backend, variant);
-      spectrum->step();
-      spectrum->step();
-      EXPECT_NEAR(spectrum->result().front() / exact_power(n), 1, 1e-13) << n;
+      EXPECT_NEAR(result_of(*spectrum, 2).front() / exact_power(n), 1, 1e-13) << n;
     }
 }
 
@@ -364,7 +330,7 @@ TEST(XpcsDevice, TakesSoManyLaunches) {
   for (const Size size : {Size{4, 48}, Size{72, 20}}) {
     EXPECT_EQ(launches(Unit::g2, Variant::optimized, size, {}), 2);
     EXPECT_EQ(launches(Unit::residual, Variant::optimized, size, {}), 3);
-    for (const Options& options : forms)
+    for (const Options& options : every_form)
       EXPECT_EQ(launches(Unit::normal_equations, Variant::optimized, size, options), 3);
   }
   EXPECT_EQ(launches(Unit::g2, Variant::reference, {4, 48}, {}), 8);
@@ -372,7 +338,7 @@ TEST(XpcsDevice, TakesSoManyLaunches) {
 }
 
 TEST(XpcsDevice, FitsItsRegisters) {
-  for (const Options& options : forms) {
+  for (const Options& options : every_form) {
     const Problem one = problem({4, 48}, options);
     DryRun run(90, [&](Backend& backend) {
       return make(Unit::normal_equations, backend, Variant::optimized, one);

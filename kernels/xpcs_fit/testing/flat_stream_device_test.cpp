@@ -2,89 +2,46 @@
 // Streams in the flat order of points on devices, whose batches begin and end within a row: the
 // published counts of faults, and the same bits despite any fault.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <map>
 #include <stdexcept>
 #include <string>
 
+#include "base/files.hpp"
 #include "testing/dry_run.hpp"
 #include "testing/expect_no_spills.hpp"
 #include "xpcs_fit/oracle/oracle.hpp"
 #include "xpcs_fit/problem/fit.hpp"
-#include "xpcs_fit/streams.hpp"
 #include "xpcs_fit/testing/kernels_on_cpu.hpp"
-#include "xpcs_fit/testing/support.hpp"
+#include "xpcs_fit/testing/stream_outcome.hpp"
 
 namespace holdfast::xpcs_fit {
 namespace {
-
-namespace fs = std::filesystem;
 
 StreamOptions flat(std::int64_t batch, const FaultPlan& faults = {}) {
   return {.batch = batch, .order = BatchOrder::flat, .settings = {.faults = faults}};
 }
 
-struct Streamed {
-  std::vector<double> fit = {};
-  std::map<std::string, double> told = {};
-};
-Streamed streamed(const Problem& problem, const StreamOptions& options,
-                  emulation::CopyLane copies = emulation::CopyLane::late) {
-  const auto backend = emulated_optimized(emulation::Order::forward, copies);
-  const auto computation = make_stream(*backend, problem, options);
-  computation->step();
-  Streamed all = {.fit = computation->result()};
-  for (const NamedReading& one : computation->readings()) all.told[one.name] = one.value;
-  return all;
+StreamOutcome emulated(const Problem& problem, const StreamOptions& options,
+                       emulation::CopyLane copies = emulation::CopyLane::late) {
+  return stream_outcome(*emulated_optimized(emulation::Order::forward, copies), problem, options);
 }
 
-// The published set: 18 batches of 512 points.
-const Problem& published() {
-  static const Problem flow = problem({4, 48}, {}, 0.01);
-  return flow;
-}
-
-TEST(XpcsFlatStream, CountsFaultsAsPublishedAndChangesNoBit) {
-  const Streamed calm = streamed(published(), flat(512));
-  EXPECT_EQ(calm.fit[1], 6);
-  EXPECT_NEAR(calm.fit[0] / 0.4692969007797889, 1, 1e-9);
-  EXPECT_EQ(calm.told.at("attempts"), 108);
-  struct Counted {
-    double probability, attempts, faults, recovered;
-  };
-  for (const Counted& row : {Counted{0.05, 113, 5, 5}, {0.3, 147, 39, 28}}) {
-    const Streamed found = streamed(published(), flat(512, {.probability = row.probability}),
-                                    emulation::CopyLane::early);
-    EXPECT_EQ(found.told.at("n_batches"), 18);
-    EXPECT_EQ(found.told.at("batches"), 108);
-    EXPECT_EQ(found.told.at("attempts"), row.attempts);
-    EXPECT_EQ(found.told.at("faults"), row.faults);
-    EXPECT_EQ(found.told.at("recovered"), row.recovered);
-    EXPECT_EQ(found.told.at("failed"), 0);
-    EXPECT_EQ(found.fit, calm.fit);
-  }
-}
-
-TEST(XpcsFlatStream, LeavesOutABatchAsPublished) {
-  const Streamed less = streamed(published(), flat(512, {.permanent = {3}}));
-  EXPECT_EQ(less.told.at("batches"), 103);
-  EXPECT_EQ(less.told.at("attempts"), 105);
-  EXPECT_EQ(less.told.at("faults"), 3);
-  EXPECT_EQ(less.told.at("failed"), 1);
-  EXPECT_EQ(less.told.at("success_rate"), 1 - 1. / 18);
-  EXPECT_EQ(less.told.at("points"), 8704);
+TEST(XpcsFlatStream, CountsFaultsAsPublishedChangesNoBitAndLeavesOutABatchAsPublished) {
+  expect_published_faults([set = published_set()](const FaultPlan& faults) {
+    const bool struck = faults.probability > 0;
+    return emulated(set, flat(512, faults),
+                    struck ? emulation::CopyLane::early : emulation::CopyLane::late);
+  });
 }
 
 TEST(XpcsFlatStream, FitsAsTheOracleDoesInEitherMode) {
   for (const Mode mode : {Mode::at_rest, Mode::laminar}) {
     const Problem one = problem(emulated_size, {.mode = mode});
     const oracle::Fit expected = oracle::fit(one);
-    const std::vector<double> fit = streamed(one, flat(100)).fit;
+    const std::vector<double> fit = emulated(one, flat(100)).fit;
     EXPECT_EQ(fit[1], expected.passes);
     EXPECT_NEAR(fit[0] / expected.cost, 1, 1e-9);
-    for (std::size_t k = 0; k < expected.parameters.size(); ++k)
-      EXPECT_NEAR(fit[3 + k], expected.parameters[k], 1e-6 * expected.sigma[k]);
+    expect_parameters(fit, expected, 1e-6);
   }
 }
 
@@ -95,37 +52,35 @@ TEST(XpcsFlatStream, ReadsEveryPoint) {
     const Problem moved = with_moved_points(one, 20, seed);
     StreamOptions options = flat(100);
     options.passes = 2;
-    EXPECT_NEAR(streamed(moved, options).fit[0] / oracle::fit(moved, 2).cost, 1, 1e-9);
+    EXPECT_NEAR(emulated(moved, options).fit[0] / oracle::fit(moved, 2).cost, 1, 1e-9);
   }
 }
 
 TEST(XpcsFlatStream, GoesOnToTheSameBits) {
-  const auto folder = fs::path(testing::TempDir()) / text("xpcs_flat_", ::getpid());
   const Problem one = problem(emulated_size, {});
   StreamOptions plain = flat(100, {.probability = 0.05});  // 11 batches
   plain.passes = 6;
-  const Streamed calm = streamed(one, plain);
+  const StreamOutcome calm = emulated(one, plain);
   EXPECT_GT(calm.told.at("faults"), 0);
   struct Stop {
     int pass, batch;
   };
   for (const Stop stop : {Stop{0, 10}, Stop{2, 7}, Stop{4, 1}}) {
-    fs::remove_all(folder);
+    const NewFolder folder(testing::TempDir() + "xpcs_flat_");
     StreamOptions options = plain;
-    options.folder = folder;
+    options.folder = folder.path();
     options.settings.watch = [&](const BatchRecord& record) {
       if (record.pass == stop.pass && record.batch == stop.batch) throw std::runtime_error("stop");
     };
-    EXPECT_THROW((void)streamed(one, options), std::runtime_error);
+    EXPECT_THROW((void)emulated(one, options), std::runtime_error);
     int batches = 0;
     options.settings.watch = [&](const BatchRecord&) { ++batches; };
     options.resume = true;
-    const Streamed resumed = streamed(one, options);
+    const StreamOutcome resumed = emulated(one, options);
     EXPECT_EQ(resumed.fit, calm.fit);
     EXPECT_EQ(resumed.told, calm.told);
     EXPECT_LT(batches, 6 * 11);
   }
-  fs::remove_all(folder);
 }
 
 TEST(XpcsFlatStream, HoldsThreeSlotsAndBringsEachPointOnceAPass) {

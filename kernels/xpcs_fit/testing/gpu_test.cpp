@@ -22,12 +22,7 @@ constexpr Size size = {5, 211};
 class XpcsOnGpu : public testing::TestWithParam<Variant> {
  protected:
   std::vector<double> result(Unit unit, const Problem& problem) {
-    return stepped(*make(unit, *backend, GetParam(), problem));
-  }
-  static std::vector<double> stepped(Computation& computation) {
-    computation.step();
-    computation.step();
-    return computation.result();
+    return result_of(*make(unit, *backend, GetParam(), problem), 2);
   }
 
   std::unique_ptr<Backend> backend = open_backend("cuda");
@@ -72,14 +67,9 @@ TEST_P(XpcsOnGpu, FitsAsTheOracleDoes) {
 
 TEST_P(XpcsOnGpu, ComputesPatterns) {
   const Problem one = problem(size, {});
-  for (const Pattern pattern : {Pattern::angle_loop, Pattern::costs, Pattern::chunks,
-                                Pattern::round_trip, Pattern::turns}) {
-    const std::vector<double> expected = exact(pattern, 11, one);
-    const std::vector<double> found = stepped(*make(pattern, 11, *backend, GetParam(), one));
-    ASSERT_EQ(found.size(), expected.size());
-    for (std::size_t k = 0; k < found.size(); ++k)
-      EXPECT_NEAR(found[k] / expected[k], 1, 2e-12) << static_cast<int>(pattern) << ' ' << k;
-  }
+  for (const Pattern pattern :
+       {Pattern::angle_loop, Pattern::costs, Pattern::chunks, Pattern::round_trip, Pattern::turns})
+    expect_pattern(pattern, 11, *backend, GetParam(), one);
 }
 
 // Chunks that begin within a row, and batches of rows while the next are being copied.
@@ -95,13 +85,13 @@ TEST_P(XpcsOnGpu, FitsByEveryStrategy) {
       if ((at_once && source != DataSource::resident) ||
           (made && (GetParam() == Variant::reference || strategy != Strategy::streaming)))
         continue;
-      const std::vector<double> fit =
-          stepped(*make_fit(*backend, GetParam(), one,
-                            {.strategy = strategy, .source = source, .chunk = 10000, .passes = 0}));
+      const std::vector<double> fit = result_of(
+          *make_fit(*backend, GetParam(), one,
+                    {.strategy = strategy, .source = source, .chunk = 10000, .passes = 0}),
+          2);
       EXPECT_EQ(fit[1], expected.passes);
       EXPECT_NEAR(fit[0] / expected.cost, 1, 1e-9);
-      for (std::size_t k = 0; k < 9; ++k)
-        EXPECT_NEAR(fit[3 + k], expected.parameters[k], 1e-6 * expected.sigma[k]);
+      expect_parameters(fit, expected, 1e-6);
     }
 }
 
@@ -109,9 +99,11 @@ TEST_P(XpcsOnGpu, StreamsThroughFaultsToTheSameBits) {
   if (GetParam() == Variant::reference) GTEST_SKIP() << "the plain stream tolerates none";
   const Problem one = problem(size, {});
   const auto fit = [&](double probability) {
-    return stepped(*make_stream(
-        *backend, one,
-        {.batch = 10000, .settings = {.retries = 20, .faults = {.probability = probability}}}));
+    return result_of(
+        *make_stream(
+            *backend, one,
+            {.batch = 10000, .settings = {.retries = 20, .faults = {.probability = probability}}}),
+        2);
   };
   EXPECT_EQ(fit(0.3), fit(0));
 }
@@ -123,9 +115,7 @@ TEST_P(XpcsOnGpu, CountsFaultsAsPublished) {
     const auto fit = make_stream(
         *backend, one, {.batch = 512, .order = BatchOrder::flat, .settings = {.faults = faults}});
     fit->step();
-    for (const NamedReading& reading : fit->readings())
-      if (reading.name == "attempts") return reading.value;
-    return 0.;
+    return reading(*fit, "attempts");
   };
   EXPECT_EQ(attempts({}), 108);
   EXPECT_EQ(attempts({.probability = 0.05}), 113);
@@ -135,7 +125,7 @@ TEST_P(XpcsOnGpu, CountsFaultsAsPublished) {
 
 TEST_P(XpcsOnGpu, TransformsAsParsevalSays) {
   for (const int n : {7, 256, 1000})
-    EXPECT_NEAR(stepped(*make_spectrum(n, *backend, GetParam())).front() / exact_power(n), 1,
+    EXPECT_NEAR(result_of(*make_spectrum(n, *backend, GetParam()), 2).front() / exact_power(n), 1,
                 1e-12);
 }
 

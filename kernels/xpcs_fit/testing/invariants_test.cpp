@@ -17,13 +17,12 @@ constexpr Size size = {3, 37};
 
 std::vector<double> model_at(const Options& options, const std::vector<double>& parameters,
                              const std::vector<double>& angles = default_angles(3)) {
-  auto input = std::make_shared<Input>(*problem(size, options).input);
-  input->box.start = parameters;
-  input->angles = angles;
+  const Problem one = changed(problem(size, options), [&](Input& in) {
+    in.box.start = parameters;
+    in.angles = angles;
+  });
   const auto backend = open_backend("host");
-  const auto computation = make(Unit::g2, *backend, Variant::optimized, {input, options});
-  computation->step();
-  return computation->result();
+  return result_of(*make(Unit::g2, *backend, Variant::optimized, one));
 }
 
 const std::vector<double> flow = {0.3, 1, 1000, 0.5, 50, 2e-4, 0.3, 5e-5, -6};
@@ -79,10 +78,7 @@ TEST(XpcsInvariants, ALossOfLargeScaleIsLinear) {
   const auto backend = open_backend("host");
   for (const Variant variant : {Variant::optimized, Variant::reference}) {
     const auto sums = [&](const Options& options) {
-      const auto computation =
-          make(Unit::normal_equations, *backend, variant, problem(size, options));
-      computation->step();
-      return computation->result();
+      return result_of(*make(Unit::normal_equations, *backend, variant, problem(size, options)));
     };
     const std::vector<double> linear = sums({});
     EXPECT_LT(oracle::distance(sums({.loss = Loss::soft_l1, .loss_scale = 1e3}), linear), 1e-6);

@@ -2,13 +2,13 @@
 // Inputs that fits refuse, row by row: each sentence begins with its code and names the error, and
 // nothing is written before it.
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <fstream>
 #include <functional>
 #include <string>
 
+#include "base/files.hpp"
 #include "testing/error_of.hpp"
 #include "xpcs_fit/problem/strategy.hpp"
 #include "xpcs_fit/problem/words.hpp"
@@ -18,7 +18,6 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -103,24 +102,19 @@ const Refused rows[] = {
 };
 
 TEST(XpcsRefusals, BeginWithTheirCodeNameWhatIsWrongAndLeaveNothingBehind) {
-  const auto folder = fs::path(testing::TempDir()) / text("xpcs_refusals_", ::getpid());
-  fs::remove_all(folder);
   for (const Refused& row : rows) {
+    const NewFolder folder(testing::TempDir() + "xpcs_refusals_");
     Problem one = problem({3, 8}, {});
     const auto input = std::make_shared<Input>(*one.input);
     StreamOptions stream;
     stream.batch = 64;
-    stream.folder = folder;
+    stream.folder = folder.path();
     row.spoil(*input, one.options, stream);
     one.input = input;
     const auto backend = open_backend(row.backend);
-    EXPECT_THAT(refusal_of([&] {
-                  make_stream(*backend, one, stream)->step();
-                  return 0;
-                }),
+    EXPECT_THAT(refusal_of([&] { make_stream(*backend, one, stream)->step(); }),
                 StartsWith(row.sentence));
-    EXPECT_TRUE(!fs::exists(folder) || fs::is_empty(folder)) << row.sentence;
-    fs::remove_all(folder);
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << row.sentence;
   }
 }
 
@@ -150,12 +144,12 @@ TEST(XpcsRefusals, NameTheWordsThatThereAre) {
 
 // Not a refusal: a warning, and the fit begins.
 TEST(XpcsWarnings, NameTheParametersThatStartOutsideOfTheirBounds) {
-  const Problem flow = problem({3, 8}, {});
-  const auto input = std::make_shared<Input>(*flow.input);
-  input->box.start[0] = 7;
-  input->box.start[4] = -3;
+  const Problem flow = changed(problem({3, 8}, {}), [](Input& in) {
+    in.box.start[0] = 7;
+    in.box.start[4] = -3;
+  });
   testing::internal::CaptureStderr();
-  validate({input, flow.options});
+  validate(flow);
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               HasSubstr("the start lies outside of its bounds at parameter 0, 4, and begins at"));
 }

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "testing/error_of.hpp"
+#include "testing/results.hpp"
 
 namespace holdfast::xpcs_fit {
 namespace {
@@ -14,9 +15,7 @@ TEST(XpcsSpectrum, HasThePowerThatParsevalSays) {
     for (const Variant variant : {Variant::reference, Variant::optimized}) {
       const auto backend = open_backend("host");
       const auto spectrum = make_spectrum(n, *backend, variant);
-      spectrum->step();
-      spectrum->step();
-      EXPECT_NEAR(spectrum->result().front() / exact_power(n), 1, 1e-13) << n;
+      EXPECT_NEAR(result_of(*spectrum, 2).front() / exact_power(n), 1, 1e-13) << n;
     }
 }
 

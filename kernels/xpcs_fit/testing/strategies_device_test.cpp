@@ -35,17 +35,14 @@ TEST(XpcsDeviceStrategies, FitAsTheOracleDoes) {
       if (variant == Variant::reference && way.source == DataSource::generated) continue;
       const auto backend = variant == Variant::reference ? emulated_parts() : emulated_optimized();
       int told = 0;
-      const auto fit = make_fit(*backend, variant, one,
-                                {.strategy = way.strategy,
-                                 .source = way.source,
-                                 .chunk = emulated_part,
-                                 .passes = 0,
-                                 .told = [&](int, int) { ++told; }});
-      fit->step();
-      const std::vector<double> found = fit->result();
+      const std::vector<double> found = result_of(*make_fit(*backend, variant, one,
+                                                            {.strategy = way.strategy,
+                                                             .source = way.source,
+                                                             .chunk = emulated_part,
+                                                             .passes = 0,
+                                                             .told = [&](int, int) { ++told; }}));
       EXPECT_EQ(found[1], expected.passes);
-      for (std::size_t k = 0; k < 9; ++k)
-        EXPECT_NEAR(found[3 + k], expected.parameters[k], 1e-6 * expected.sigma[k]);
+      expect_parameters(found, expected, 1e-6);
       // 361 points are a chunk of three, or rows 0 to 5 of every angle, and so on.
       const int chunks = variant == Variant::reference ? 3 : 4;
       EXPECT_EQ(told, way.strategy == Strategy::chunked ? chunks * expected.passes : 0);
@@ -58,11 +55,9 @@ TEST(XpcsDeviceStrategies, ReadNoChunkBeforeItHasComeAndWriteNoneThatIsRead) {
   const oracle::Fit expected = oracle::fit(one);
   for (const auto copies : {emulation::CopyLane::early, emulation::CopyLane::late}) {
     const auto backend = emulated_optimized(emulation::Order::forward, copies);
-    const auto fit = make_fit(
+    const std::vector<double> found = result_of(*make_fit(
         *backend, Variant::optimized, one,
-        {.strategy = Strategy::chunked, .source = DataSource::host, .chunk = 4 * 57, .passes = 0});
-    fit->step();
-    const std::vector<double> found = fit->result();
+        {.strategy = Strategy::chunked, .source = DataSource::host, .chunk = 4 * 57, .passes = 0}));
     EXPECT_EQ(found[1], expected.passes);
     EXPECT_NEAR(found[0] / expected.cost, 1, 1e-9);
   }

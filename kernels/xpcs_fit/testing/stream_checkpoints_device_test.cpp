@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams on the emulated device that are stopped and resumed, or have a batch that always fails.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <stdexcept>
 
-#include "runtime/base/error.hpp"
+#include "base/files.hpp"
 #include "xpcs_fit/streams.hpp"
 #include "xpcs_fit/testing/kernels_on_cpu.hpp"
 #include "xpcs_fit/testing/support.hpp"
@@ -15,13 +13,8 @@
 namespace holdfast::xpcs_fit {
 namespace {
 
-namespace fs = std::filesystem;
-
 class XpcsSavedOnDevice : public testing::Test {
  protected:
-  XpcsSavedOnDevice() { fs::remove_all(folder); }
-  ~XpcsSavedOnDevice() override { fs::remove_all(folder); }
-
   // Single rows of every angle, 19 batches.
   StreamOptions rows(StreamMode mode) const {
     return {.batch = 1, .passes = 4, .settings = {.mode = mode}};
@@ -30,22 +23,22 @@ class XpcsSavedOnDevice : public testing::Test {
                              emulation::CopyLane copies = emulation::CopyLane::late) const {
     const auto backend = emulated_optimized(emulation::Order::forward, copies);
     const auto fit = make_stream(*backend, flow, options);
-    fit->step();
-    std::vector<double> all = fit->result();
+    std::vector<double> all = result_of(*fit);
     for (const NamedReading& one : fit->readings()) all.push_back(one.value);
     return all;
   }
 
-  const fs::path folder = fs::path(testing::TempDir()) / text("xpcs_on_device_", ::getpid());
   const Problem flow = problem(emulated_size, {});
 };
 
 TEST_F(XpcsSavedOnDevice, GoesOnToTheSameBits) {
   for (const StreamMode mode : {StreamMode::fast, StreamMode::full}) {
     StreamOptions options = rows(mode);
-    options.folder = folder;
+    const NewFolder whole(testing::TempDir() + "xpcs_on_device_");
+    options.folder = whole.path();
     const std::vector<double> calm = fitted(options);
-    fs::remove_all(folder);
+    const NewFolder stopped(testing::TempDir() + "xpcs_on_device_");
+    options.folder = stopped.path();
     options.settings.watch = [](const BatchRecord& record) {
       if (record.pass == 2 && record.batch == 7) throw std::runtime_error("stop");
     };
@@ -62,7 +55,6 @@ TEST_F(XpcsSavedOnDevice, GoesOnToTheSameBits) {
     // Saved after every tenth batch: after 40, two of the third pass.
     EXPECT_EQ(first_pass, 2);
     EXPECT_EQ(first_batch, 2);
-    fs::remove_all(folder);
   }
 }
 

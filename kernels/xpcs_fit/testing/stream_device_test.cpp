@@ -26,10 +26,7 @@ constexpr std::int64_t four_rows = 4 * 19 * 3;
 
 std::vector<double> streamed(Backend& backend, const Problem& problem,
                              const StreamOptions& options) {
-  const auto computation = make_stream(backend, problem, options);
-  computation->step();
-  computation->step();
-  return computation->result();
+  return result_of(*make_stream(backend, problem, options), 2);
 }
 
 TEST(XpcsDeviceStream, FitsAsTheOracleDoesWheneverCopiesRun) {
@@ -47,8 +44,7 @@ TEST(XpcsDeviceStream, FitsAsTheOracleDoesWheneverCopiesRun) {
                       .source = source,
                       .settings = {.mode = full ? StreamMode::full : StreamMode::plain}});
         EXPECT_NEAR(fit[0] / expected.cost, 1, 1e-9);
-        for (std::size_t k = 0; k < 9; ++k)
-          EXPECT_NEAR(fit[3 + k], expected.parameters[k], 1e-4 * expected.sigma[k]);
+        expect_parameters(fit, expected, 1e-4);
       }
 }
 
@@ -87,12 +83,9 @@ TEST(XpcsDeviceStream, ABatchThatFailsIsReadAgainAndChangesNoBit) {
                       {.batch = four_rows,
                        .passes = 8,
                        .settings = {.retries = 20, .faults = {.probability = probability}}});
-      fit->step();
-      double faults = 0;
-      for (const NamedReading& reading : fit->readings())
-        if (reading.name == "faults") faults = reading.value;
-      EXPECT_EQ(faults > 0, probability > 0);
-      return fit->result();
+      const std::vector<double> result = result_of(*fit);
+      EXPECT_EQ(reading(*fit, "faults") > 0, probability > 0);
+      return result;
     };
     EXPECT_EQ(run(0.3), run(0));
   }
@@ -177,15 +170,9 @@ TEST_F(DryStream, FitsItsBudgetOrIsRefused) {
 // A failure of the run, not of the request; it names the available memory.
 TEST_F(DryStream, RunsOutOfMemoryWhereNothingStreamsInstead) {
   backend->ledger.limit_to(50'000);
-  try {
-    (void)make(Unit::fit, *backend, Variant::optimized, flow);
-    FAIL() << "holds 73728 bytes of data in 50000";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::out_of_memory);
-    EXPECT_THAT(error.what(), HasSubstr("'inputs'"));
-    EXPECT_THAT(error.what(), HasSubstr("73728 bytes"));
-    EXPECT_THAT(error.what(), HasSubstr("50000 allowed"));
-  }
+  EXPECT_THAT(refusal_of([&] { return make(Unit::fit, *backend, Variant::optimized, flow); },
+                         Fault::out_of_memory),
+              AllOf(HasSubstr("'inputs'"), HasSubstr("73728 bytes"), HasSubstr("50000 allowed")));
 }
 
 TEST_F(DryStream, HalvesItsBatchesUntilThereIsRoom) {

@@ -2,10 +2,11 @@
 #include "harness/machine/cpu_quota.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <string>
+
+#include "base/files.hpp"
 
 namespace holdfast {
 namespace {
@@ -15,9 +16,9 @@ namespace fs = std::filesystem;
 // A fake machine with control groups.
 class Grouped : public testing::Test {
  protected:
-  const fs::path root_ = testing::TempDir() + "cpu-quota-" + std::to_string(::getpid());
+  const NewFolder folder_{testing::TempDir() + "cpu-quota-"};
+  const fs::path& root_ = folder_.path();
 
-  ~Grouped() override { fs::remove_all(root_); }
   void write(const std::string& file, const std::string& text) const {
     fs::create_directories((root_ / file).parent_path());
     std::ofstream(root_ / file) << text;

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -82,7 +81,7 @@ TEST_F(KnownAnswers, ASpoiltFileIsComputedAgain) {
 }
 
 TEST_F(KnownAnswers, WithoutAFolderOneOracleRemembersForItself) {
-  ::unsetenv("HOLDFAST_ANSWERS");
+  const Variable none("HOLDFAST_ANSWERS");
   const Oracle one = oracle();
   (void)one.expected(7);
   (void)one.expected(7);

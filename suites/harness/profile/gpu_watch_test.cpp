@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdlib>
+#include "base/testing/variable.hpp"
 
 namespace holdfast {
 namespace {
@@ -15,10 +15,8 @@ using testing::IsEmpty;
 
 // The verdict on a GPU with this trouble.
 RunQuality quality(const char* trouble) {
-  ::setenv("FAKE_GPU", trouble, 1);
-  const RunQuality seen = GpuWatch(open_nvml("host", FAKE_NVML_BINARY), 1e-3).quality();
-  ::unsetenv("FAKE_GPU");
-  return seen;
+  const Variable fake("FAKE_GPU", trouble);
+  return GpuWatch(open_nvml("host", FAKE_NVML_BINARY), 1e-3).quality();
 }
 
 TEST(GpuWatch, AnUndisturbedGpuIsValidAndTellsItsClocks) {
@@ -57,10 +55,8 @@ TEST(GpuWatch, ErrorsOfItsMemoryCountFromTheFirstSampleOn) {
 
 TEST(GpuWatch, ASampleIsDisturbedOnASlowGpuAndBesideMoreThanItsPartners) {
   const auto disturbed = [](const char* trouble, std::int64_t partners) {
-    ::setenv("FAKE_GPU", trouble, 1);
-    const GpuSample sample = open_nvml("host", FAKE_NVML_BINARY)->sample();
-    ::unsetenv("FAKE_GPU");
-    return is_disturbed(sample, partners);
+    const Variable fake("FAKE_GPU", trouble);
+    return is_disturbed(open_nvml("host", FAKE_NVML_BINARY)->sample(), partners);
   };
   EXPECT_FALSE(disturbed("", 0));
   EXPECT_TRUE(disturbed("throttled", 1));

@@ -3,8 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-
+#include "base/testing/variable.hpp"
 #include "harness/testing/shell.hpp"
 #include "harness/testing/synthetic.hpp"
 
@@ -44,20 +43,6 @@ struct Dumped {
                                            "ELF\0x",
                                            6)};
   Synthetic device{false};
-};
-
-// Makes PATH these folders while it lives.
-class Path {
- public:
-  explicit Path(const std::string& folders) {
-    const char* path = std::getenv("PATH");
-    before_ = path ? path : "";
-    ::setenv("PATH", folders.c_str(), 1);
-  }
-  ~Path() { ::setenv("PATH", before_.c_str(), 1); }
-
- private:
-  std::string before_;
 };
 
 TEST(Launches, AreThoseOfOneStepByNameAndClass) {
@@ -114,7 +99,7 @@ class Disassembly : public testing::Test {
   }
   void pin(int status) { pinned = {.path = install("nvdisasm", status)}; }
   std::string sass() {
-    const Path path(programs.string());
+    const Variable path("PATH", programs);
     dump_kernels(Dumped().device.data, folder, pinned);
     return read(folder / "toy.optimized.sass");
   }
@@ -142,7 +127,7 @@ TEST_F(Disassembly, IsPrintedOnceForAllCasesOfAProgram) {
   pin(0);
   Dumped first, other;
   first.program.cubin = "that of two cases", other.program.cubin = "another";
-  const Path path(programs.string());
+  const Variable path("PATH", programs);
   for (const auto* const dumped : {&first, &other, &first})
     dump_kernels(dumped->device.data, folder = fresh_folder("disassembled"), pinned);
   EXPECT_EQ(read(folder / "toy.optimized.sass"), pinned.path + " --print-code\n17\n");

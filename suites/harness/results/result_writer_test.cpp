@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "base/files.hpp"
 #include "formats/schema_check.hpp"
 #include "harness/machine/kept_awake.hpp"
 #include "harness/results/environment.hpp"
@@ -241,13 +242,8 @@ TEST(Document, HasSortedKeysAndOneNewlineAtTheEnd) {
 
 class InAFolder : public testing::Test {
  protected:
-  InAFolder() {
-    folder = std::filesystem::path(testing::TempDir()) /
-             testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::remove_all(folder);
-    std::filesystem::create_directories(folder);
-  }
-  std::filesystem::path folder;
+  const NewFolder own_folder{testing::TempDir() + "results-"};
+  const std::filesystem::path& folder = own_folder.path();
 };
 
 TEST_F(InAFolder, AWrittenDocumentLeavesNothingBeside) {

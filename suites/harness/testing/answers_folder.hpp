@@ -4,31 +4,16 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <string>
+#include "base/files.hpp"
+#include "base/testing/variable.hpp"
 
 namespace holdfast {
 
-class AnswersFolder {
- public:
-  AnswersFolder() {
-    std::filesystem::create_directories(path_);
-    ::setenv("HOLDFAST_ANSWERS", path_.c_str(), 1);
-  }
-  AnswersFolder(const AnswersFolder&) = delete;
-  AnswersFolder& operator=(const AnswersFolder&) = delete;
-  ~AnswersFolder() {
-    ::unsetenv("HOLDFAST_ANSWERS");
-    std::filesystem::remove_all(path_);
-  }
-  const std::filesystem::path& path() const { return path_; }
+struct AnswersFolder : NewFolder {
+  AnswersFolder() : NewFolder(testing::TempDir() + "answers-") {}
 
  private:
-  std::filesystem::path path_ =
-      std::filesystem::path(testing::TempDir()) /
-      ("answers-" + std::to_string(testing::UnitTest::GetInstance()->random_seed()) +
-       testing::UnitTest::GetInstance()->current_test_info()->name());
+  const Variable answers_{"HOLDFAST_ANSWERS", path()};
 };
 
 }  // namespace holdfast

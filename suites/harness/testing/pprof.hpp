@@ -7,10 +7,14 @@
 #include <zlib.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <protozero/pbf_reader.hpp>
+#include <set>
 #include <string>
 #include <vector>
+
+#include "harness/testing/shell.hpp"
 
 namespace holdfast::pprof {
 
@@ -90,5 +94,19 @@ struct Decoded {
   std::vector<std::string> strings = {};
   std::vector<Sample> samples = {};
 };
+
+// The sites of a variant's memory profile in that folder, whose bytes are those of its peak.
+inline std::set<std::string> sites_of_peak(const std::filesystem::path& folder,
+                                           const std::string& variant, double peak_bytes) {
+  std::set<std::string> sites;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (!entry.path().string().ends_with(variant + ".pb.gz")) continue;
+    const Decoded decoded(read(entry.path()));
+    EXPECT_EQ(decoded.bytes(), peak_bytes) << variant;
+    for (const Sample& sample : decoded.samples) sites.insert(sample.stack.at(0));
+  }
+  EXPECT_FALSE(sites.empty()) << variant;
+  return sites;
+}
 
 }  // namespace holdfast::pprof
