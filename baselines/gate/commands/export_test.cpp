@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <regex>
 #include <set>
 
@@ -283,8 +284,8 @@ TEST_F(GateCommand, ATrendIsToldInTheMetricsUnit) {
   expect_output(trend("time_s"), 0, HasSubstr(", now 600 us\n"));
 }
 
-// It is written a series at a time.
-TEST_F(GateCommand, ATrendAsJsonIsOneDocument) {
+// It is written a series at a time, and read so by the report.
+TEST_F(GateCommand, ATrendAsJsonIsOneDocumentWithASeriesToALine) {
   const std::string history = (folder_.path() / "history").string();
   store(toy::host());
   ASSERT_EQ(holdfast({"history", "append", results_.string(), "--store=" + history}), 0)
@@ -297,6 +298,8 @@ TEST_F(GateCommand, ATrendAsJsonIsOneDocument) {
     const auto told = nlohmann::json::parse(output_);
     EXPECT_EQ(told.at("schema"), "holdfast-trend/1");
     EXPECT_EQ(told.at("commits").size(), 1u);
+    const auto lines = std::count(output_.begin(), output_.end(), '\n');
+    EXPECT_EQ(lines, static_cast<std::ptrdiff_t>(told.at("series").size()) + 1);
     std::set<std::string> metrics;
     for (const auto& series : told.at("series")) {
       metrics.insert(series.at("metric"));

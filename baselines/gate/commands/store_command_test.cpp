@@ -468,6 +468,14 @@ TEST_F(StoreCommand, AThrottledDeviceIsNotAccepted) {
                    HasSubstr("the device was throttled"));
 }
 
+TEST_F(StoreCommand, AllThatIsWrongWithARunIsNamedAtOnce) {
+  expect_complaint(refused([](Results& now) {
+                     now.run.custom = {"--size=384"};
+                     now.quality.throttled = true;
+                   }),
+                   3, AllOf(HasSubstr("the run was custom"), HasSubstr("was throttled")));
+}
+
 TEST_F(StoreCommand, AWrongResultIsNotAccepted) {
   expect_complaint(refused([](Results& now) { now.cases.front().check.status = "failed"; }), 1,
                    HasSubstr("the result is wrong or was not verified"));
