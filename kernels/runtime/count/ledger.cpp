@@ -76,6 +76,10 @@ void Ledger::plan(std::string_view what) {
   ++counts.plans;
 }
 
+void Ledger::graph() const {
+  forbid("captures a graph", permissions_.may_compile);
+}
+
 void Ledger::pinned(std::int64_t bytes) const {
   forbid(text("allocates ", bytes, " bytes of pinned host memory"), permissions_.may_allocate);
 }

@@ -60,15 +60,15 @@ inline constexpr Counter counter_table[] = {
 // measures.
 struct Permissions {
   bool may_allocate = false;
-  bool may_compile = false;  // covers plans
+  bool may_compile = false;  // covers plans and graphs
 };
 
 class Recorder;
 
 class Ledger {
  public:
-  // Building: anything goes. Steady: a measured step, in which allocating, page-locking, compiling
-  // and planning throw Error{broken_rule} unless permitted.
+  // Building: anything goes. Steady: a measured step, in which allocating, page-locking, compiling,
+  // planning and capturing a graph throw Error{broken_rule} unless permitted.
   enum class Phase { building, steady };
 
   Counts counts = {};
@@ -91,6 +91,9 @@ class Ledger {
   void released(std::int64_t bytes, std::string_view site) noexcept;
   void program(bool ran_nvrtc, std::string_view name);
   void plan(std::string_view what);
+  // A graph that begins to be captured, which is not counted: making it executable takes as long as
+  // planning.
+  void graph() const;
   // Page-locked host memory, which is not counted: page-locking takes as long as allocating on a
   // device, so it needs the same permission.
   void pinned(std::int64_t bytes) const;

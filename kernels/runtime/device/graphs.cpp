@@ -21,6 +21,7 @@ std::string_view shown(const Graph::Node& node) {
 
 Graph Device::capture(const std::function<void()>& enqueue) {
   forbid_in_capture("captures a second graph");
+  ledger_->graph();
   const Verb verb(ledger_->recorder,
                   [](Recorder& recorder) { return recorder.open(Activity::Kind::capture); });
   Graph graph;

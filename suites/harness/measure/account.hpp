@@ -27,8 +27,8 @@ struct Subject {
 Subject warmed_up(const Steps& steps, Variant variant, const std::string& device);
 
 // The same, then accounts one steady step, except for a slow one on a host, which is left to the
-// first timed step. Throws Error{broken_rule} if a steady step allocates, compiles or plans without
-// permission, or if its counts differ from step to step.
+// first timed step. Throws Error{broken_rule} if a steady step allocates, compiles, plans or
+// captures a graph without permission, or if its counts differ from step to step.
 Subject account(const Steps& steps, Variant variant, const std::string& device);
 
 // Accounts a steady step of a subject that account() left to the timing and that is not timed.

@@ -30,8 +30,9 @@ struct ProfiledSubject {
 // The result that the oracle names after the warm-up; empty on a device that does not execute.
 std::optional<std::vector<double>> expected_result(const Steps& steps, const std::string& device);
 
-// Throws Error{broken_rule} if a steady step allocates, compiles or plans without permission, or if
-// a result is not `expected` or breaks the case's invariant: wrong computations are not profiled.
+// Throws Error{broken_rule} if a steady step allocates, compiles, plans or captures a graph without
+// permission, or if a result is not `expected` or breaks the case's invariant: wrong computations
+// are not profiled.
 ProfiledSubject record(const std::string& suite, const Case& one, Variant variant,
                        const std::string& device, const ProfilePlan& plan,
                        const std::optional<std::vector<double>>& expected);
