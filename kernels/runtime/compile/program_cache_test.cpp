@@ -122,10 +122,11 @@ TEST_F(ProgramCache, AFolderThatOthersCanWriteToIsRefused) {
 // Reported once per process, so this test uses its own process.
 TEST_F(ProgramCache, AFolderThatSomebodyAskedForAndThatCannotBeMadeIsTold) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const auto kept = [] {
+  const auto kept = [&] {
     const Variable cache("HOLDFAST_CACHE_DIR", "/proc/holdfast_cache");
     keep("a", 32);
     keep("b", 32);
+    fs::remove_all(own_folder.path());  // std::exit() destroys no test
     std::exit(0);
   };
   EXPECT_EXIT(
