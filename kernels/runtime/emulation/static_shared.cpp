@@ -55,7 +55,7 @@ unsigned char* thread_locals() {
     *static_cast<unsigned char**>(taken) = static_cast<unsigned char*>(of->dlpi_tls_data);
     return 1;
   };
-  (void)dl_iterate_phdr(take, &begin);
+  (void)dl_iterate_phdr(take, static_cast<void*>(&begin));
   return begin;
 }
 
