@@ -90,11 +90,14 @@ def ask(holdfast: str, store: Path, baselines: Path | None, *options: str) -> It
         yield from (one for one in validate(Trend, SCHEMA, whole, where).series if one.points)
         return
     validate(Trend, SCHEMA, parse(head + "]}", where), where)
+    line = head
     for number, line in enumerate(lines, start=2):
         place, text = f"{where}:{number}", line.rstrip("\n").removesuffix("]}").removesuffix(",")
         series = checked(Series, parse(text, place), place)
         if series.points:
             yield series
+    if not line.endswith("]}\n"):
+        raise Problem(f"{where}: lacks its end")
 
 
 def ask_levels(holdfast: str, store: Path, baselines: Path | None) -> Trend:

@@ -57,6 +57,16 @@ def test_a_killed_command_is_told_rather_than_the_line_that_it_left(
     assert "ended with signal 9: it said nothing" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("lines", [1, 2])
+def test_an_answer_without_its_end_is_no_shorter_history(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str], lines: int
+) -> None:
+    trend = workplace.folder / "trend.json"
+    workplace.holdfast.write_text(f"#!/bin/sh\nhead -n {lines} {trend}\n")
+    assert main(["trends", *workplace.options()[1:]]) == 2
+    assert "lacks its end" in capsys.readouterr().err
+
+
 def test_each_series_that_says_something_gets_an_svg_and_a_png(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:
