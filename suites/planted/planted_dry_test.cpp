@@ -31,6 +31,10 @@ TEST_F(PlantedDry, AStateThatIsCopiedBackFailsTheBuild) {
   expect_found("copy_back", 1, {regression + "copies +rose from 0 to 1"});
 }
 
+TEST_F(PlantedDry, AnArrayThatIsFilledInVainFailsTheBuild) {
+  expect_found("fill", 1, {regression + "moved_bytes +rose from 0 B to 16.01 kB"});
+}
+
 TEST_F(PlantedDry, AProgramCompiledInEveryStepFailsTheBuild) {
   expect_found("recompile", 1, {regression + "compile_steady +rose from 0 programs to 1 program"});
 }

@@ -35,6 +35,7 @@ constexpr std::pair<std::string_view, Kind> plants[] = {{"", Kind::nothing},
                                                         {"no_graph", Kind::no_graph},
                                                         {"shape", Kind::shape},
                                                         {"copy_back", Kind::copy_back},
+                                                        {"fill", Kind::fill},
                                                         {"dynamic", Kind::dynamic}};
 constexpr const char* variable = "HOLDFAST_PLANT";
 
@@ -197,6 +198,7 @@ class DeviceSmooth : public Computation {
     if (plant_.kind == Kind::crash) std::abort();
     const LaunchShape shape = {.grid = {static_cast<unsigned>(n_ + 127) / 128}, .block = {128}};
     if (plant_.kind == Kind::recompile || plant_.kind == Kind::undeclared) compile_another();
+    if (plant_.kind == Kind::fill) backend_.device->fill_zero(y_.data(), y_.bytes());
     if (reference_) {
       sides_(shape, x_.data(), y_.data(), n_);
       middle_(shape, x_.data(), y_.data(), n_);

@@ -31,6 +31,7 @@ struct Plant {
     no_graph,     // the host launches the kernels of a graph
     shape,        // blocks of half the threads
     copy_back,    // the new state is copied over the old one, on a device
+    fill,         // the new state is zeros before it is computed, on a device
     dynamic,      // unused dynamic shared memory
   };
   Kind kind = Kind::nothing;

@@ -12,10 +12,6 @@
 namespace holdfast {
 namespace {
 
-double flops(const Gemm& p) {
-  return 2.0 * p.m * p.n * p.k * p.batch;
-}
-
 CBLAS_TRANSPOSE transposed(bool yes) {
   return yes ? CblasTrans : CblasNoTrans;
 }
@@ -25,8 +21,8 @@ CBLAS_TRANSPOSE transposed(bool yes) {
 // team.
 void multiply(const Gemm& p, const GemmOperands& on) {
   const auto ta = transposed(p.transpose_a), tb = transposed(p.transpose_b);
-#pragma omp parallel for schedule(static) \
-    num_threads(host_limits().threads) if (p.batch > 1 && flops(p) >= flops_worth_sharing)
+  const bool shared = p.batch > 1 && static_cast<double>(flops(p)) >= flops_worth_sharing;
+#pragma omp parallel for schedule(static) num_threads(host_limits().threads) if (shared)
   for (std::int64_t i = 0; i < p.batch; ++i) {
     if (p.precision == Precision::f64)
       cblas_dgemm(CblasRowMajor, ta, tb, p.m, p.n, p.k, p.alpha,

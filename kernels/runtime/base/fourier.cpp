@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/base/fourier.hpp"
 
+#include <cmath>
+
 #include "runtime/base/problem_name.hpp"
 
 namespace holdfast {
+
+std::int64_t Fft::flops() const {
+  const double points = double(rows) * columns;
+  return std::llround((real() ? 2.5 : 5) * points * std::log2(points) * batch);
+}
 
 std::size_t Fft::work_area_bytes() const {
   const std::size_t frequencies = real() ? columns / 2 + 1 : columns;

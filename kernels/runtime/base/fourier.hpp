@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "runtime/base/precision.hpp"
@@ -21,6 +22,9 @@ struct Fft {
 
   bool real() const { return kind == Kind::real_forward || kind == Kind::real_backward; }
 
+  // 5 N log2(N) for each complex transform of N points, half of it for a real one: the convention
+  // of FFTW's benchmarks, whatever algorithm a library chooses.
+  std::int64_t flops() const;
   // Upper bound of the work area, by formula: twice the batch's complex elements. The real device
   // fails if its library asks for more.
   std::size_t work_area_bytes() const;

@@ -28,6 +28,11 @@ struct Gemm {
   auto operator<=>(const Gemm&) const = default;
 };
 
+// A multiplication and an addition for each product.
+constexpr std::int64_t flops(const Gemm& p) {
+  return std::int64_t{2} * p.m * p.n * p.k * p.batch;
+}
+
 // Precision of C in memory.
 constexpr Precision stored_result(const Gemm& problem) {
   const Precision given = problem.result.value_or(problem.precision);

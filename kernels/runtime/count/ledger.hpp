@@ -16,10 +16,13 @@ struct Counts {
   std::int64_t launches =
       0;  // kernels started, own and library's, each node of a replayed graph included
   std::int64_t library_calls = 0;  // those of them started by a BLAS or FFT library
+  std::int64_t library_flops = 0;  // asked of these, by the size of their problems
   // Submissions that the host pays for: launches outside graphs, and replays.
   std::int64_t host_launches = 0;
   std::int64_t graph_nodes = 0;  // nodes (kernels, copies, fills) executed by replayed graphs
   std::int64_t copies = 0;       // device to device
+  std::int64_t moved_bytes = 0;  // written by copies and fills within the device
+  std::int64_t transfers = 0;    // to the device or back, of however few bytes
   std::int64_t h2d_bytes = 0;
   std::int64_t d2h_bytes = 0;
   std::int64_t syncs = 0;        // times the host waited for the device
@@ -44,9 +47,12 @@ struct Counter {
 inline constexpr Counter counter_table[] = {
     {"launches", &Counts::launches, "launches"},
     {"library_calls", &Counts::library_calls, "library calls"},
+    {"library_flops", &Counts::library_flops, "flop of libraries", true, false},
     {"host_launches", &Counts::host_launches, "launches and replays by the host", true, false},
     {"graph_nodes", &Counts::graph_nodes, "graph nodes"},
     {"copies", &Counts::copies, "copies"},
+    {"moved_bytes", &Counts::moved_bytes, "bytes of copies and fills", true, false},
+    {"transfers", &Counts::transfers, "transfers", true, false},
     {"h2d_bytes", &Counts::h2d_bytes, "uploaded bytes"},
     {"d2h_bytes", &Counts::d2h_bytes, "downloaded bytes"},
     {"syncs", &Counts::syncs},

@@ -153,11 +153,13 @@ void Device::copy(void* to, const void* from, std::size_t bytes) {
   enqueue([&] { return moved(Graph::Node::Kind::copy, bytes); }, {to, from},
           [&] { do_copy(to, from, bytes); });
   ++counts().copies;
+  counts().moved_bytes += static_cast<std::int64_t>(bytes);
 }
 
 void Device::fill_zero(void* memory, std::size_t bytes) {
   enqueue([&] { return moved(Graph::Node::Kind::fill, bytes); }, {memory},
           [&] { do_fill_zero(memory, bytes); });
+  counts().moved_bytes += static_cast<std::int64_t>(bytes);
 }
 
 void Device::load(std::span<const char> cubin, Function& function) {
@@ -177,15 +179,19 @@ void Device::launch(Function& function, const LaunchShape& shape, void** argumen
   enqueue(node, {}, [&] { do_launch(function, shape, arguments); });
   if (capturing_) each_word(arguments, sizes, [&](const void* word) { note_use(word); });
   function.shapes.insert(shape);
-  count_launch(&function);
+  count_launch();
+  ++(capturing_ ? capturing_->launches[&function] : function.launches);
 }
 
-void Device::count_launch(Function* function) {
+void Device::count_launch() {
   ++counts().launches;
-  if (!function) ++counts().library_calls;
   if (!capturing_) ++counts().host_launches;
-  if (function && capturing_) ++capturing_->launches[function];
-  if (function && !capturing_) ++function->launches;
+}
+
+void Device::count_library_call(std::int64_t flops) {
+  count_launch();
+  ++counts().library_calls;
+  counts().library_flops += flops;
 }
 
 void Device::open_blas() {
@@ -196,7 +202,7 @@ void Device::open_blas() {
 void Device::gemm(const Gemm& problem, const void* a, const void* b, void* c, void* work_area) {
   enqueue([&] { return called(shown(problem)); }, {a, b, c, work_area},
           [&] { do_gemm(problem, a, b, c, work_area); });
-  count_launch(nullptr);
+  count_library_call(flops(problem));
 }
 
 std::unique_ptr<GemmPlan> Device::plan_gemm(const Gemm& problem, std::size_t work_area_bytes) {
@@ -213,7 +219,7 @@ void Device::gemm(GemmPlan& plan, const Gemm& problem, const GemmOperands& opera
   const auto& [a, b, c, d] = operands;
   enqueue([&] { return called(shown(problem)); }, {a, b, c, d, work_area},
           [&] { do_planned_gemm(plan, problem, operands, work_area); });
-  count_launch(nullptr);
+  count_library_call(flops(problem));
 }
 
 std::unique_ptr<FftPlan> Device::plan_fft(const Fft& problem, void* work_area) {
@@ -230,7 +236,7 @@ std::unique_ptr<FftPlan> Device::plan_fft(const Fft& problem, void* work_area) {
 void Device::transform(FftPlan& plan, const void* in, void* out) {
   enqueue([&] { return called(shown(plan.problem)); }, {in, out, plan.work_area},
           [&] { do_transform(plan, in, out); });
-  count_launch(nullptr);
+  count_library_call(plan.problem.flops());
 }
 
 void Device::synchronize() {

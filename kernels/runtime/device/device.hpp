@@ -154,8 +154,9 @@ class Device {
   // only then is `node` called.
   template <class MakeNode, class Act>
   void enqueue(const MakeNode& node, std::initializer_list<const void*> memory, const Act& act);
-  Counts& counts();                       // those of the graph being captured, else the ledger's
-  void count_launch(Function* function);  // null: a library's
+  Counts& counts();  // those of the graph being captured, else the ledger's
+  void count_launch();
+  void count_library_call(std::int64_t flops);
   Recorder* listener() const { return capturing_ ? nullptr : ledger_->recorder; }
   void forbid_in_capture(std::string_view doing) const;
   bool is_pinned(const void* memory, std::size_t bytes) const;

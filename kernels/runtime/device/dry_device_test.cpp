@@ -142,9 +142,10 @@ TEST_F(DryDeviceTest, ADownloadReadsZeros) {
   EXPECT_THAT(values, testing::Each(0.0));
 }
 
-TEST_F(DryDeviceTest, TransfersAreCountedInBytes) {
+TEST_F(DryDeviceTest, TransfersAreCountedAndTheirBytes) {
   const Buffer<double> a(*backend, std::vector<double>{1, 2, 3}, "a");
   (void)a.to_host();
+  EXPECT_EQ(ledger.counts.transfers, 2);
   EXPECT_EQ(ledger.counts.h2d_bytes, 24);
   EXPECT_EQ(ledger.counts.d2h_bytes, 24);
 }
@@ -235,6 +236,7 @@ TEST_F(DryDeviceTest, CapturingCountsNothingAndReplayingCountsEverything) {
   EXPECT_EQ(graph.nodes.size(), 4);
   EXPECT_EQ(ledger.counts.launches, 6);
   EXPECT_EQ(ledger.counts.copies, 3);
+  EXPECT_EQ(ledger.counts.moved_bytes, 3 * 2 * 64);
   EXPECT_EQ(ledger.counts.graph_nodes, 12);
   EXPECT_EQ(kernel.launches, 6);
 }
@@ -261,8 +263,23 @@ TEST_F(DryDeviceTest, TheHostPaysForItsLaunchesAndLibraryCallsAndForEachReplay) 
   EXPECT_EQ(ledger.counts.host_launches, 3);
   const Counts before = ledger.counts;
   for (int i = 0; i < 2; ++i) device.replay(graph);
-  EXPECT_EQ(ledger.counts - before,
-            (Counts{.launches = 6, .library_calls = 4, .host_launches = 2, .graph_nodes = 6}));
+  EXPECT_EQ(ledger.counts - before, (Counts{.launches = 6,
+                                            .library_calls = 4,
+                                            .library_flops = 2 * (2 * 2 * 2 * 2 + 5 * 8 * 3),
+                                            .host_launches = 2,
+                                            .graph_nodes = 6}));
+}
+
+TEST_F(DryDeviceTest, ALibraryIsAccountedByTheSizesOfItsProblems) {
+  const Buffer<double> a(*backend, 4096, "a");
+  Blas blas(*backend);
+  blas({.m = 2, .n = 3, .k = 5, .lda = 5, .ldb = 3, .ldc = 3, .batch = 7}, a.data(), a.data(),
+       a.data());
+  EXPECT_EQ(ledger.counts.library_flops, 7 * 2 * 2 * 3 * 5);
+  Transform transform(*backend, {.kind = Fft::Kind::real_backward, .rows = 4, .columns = 8});
+  const Counts before = ledger.counts;
+  transform(a.data(), a.data() + 64);
+  EXPECT_EQ((ledger.counts - before).library_flops, 5 * 32 * 5 / 2);
 }
 
 TEST_F(DryDeviceTest, WhatAGraphCannotHoldIsRefusedInACapture) {

@@ -64,6 +64,7 @@ void Device::upload(void* to, const void* from, std::size_t bytes) {
   });
   do_upload(to, from, bytes);
   ++enqueued_;
+  ++ledger_->counts.transfers;
   ledger_->counts.h2d_bytes += static_cast<std::int64_t>(bytes);
   ++ledger_->counts.syncs;  // on return the caller owns the source again
 }
@@ -76,6 +77,7 @@ void Device::download(void* to, const void* from, std::size_t bytes) {
   });
   do_download(to, from, bytes);
   ++enqueued_;
+  ++ledger_->counts.transfers;
   ledger_->counts.d2h_bytes += static_cast<std::int64_t>(bytes);
   ++ledger_->counts.syncs;
 }
@@ -119,6 +121,7 @@ void Device::upload_later(void* to, const void* pinned, std::size_t bytes, Lane 
   });
   do_upload_later(to, pinned, bytes, lane);
   ++enqueued_;
+  ++ledger_->counts.transfers;
   ledger_->counts.h2d_bytes += static_cast<std::int64_t>(bytes);
 }
 
@@ -131,6 +134,7 @@ void Device::download_later(void* pinned, const void* from, std::size_t bytes, L
   });
   do_download_later(pinned, from, bytes, lane);
   ++enqueued_;
+  ++ledger_->counts.transfers;
   ledger_->counts.d2h_bytes += static_cast<std::int64_t>(bytes);
 }
 

@@ -178,6 +178,7 @@ TEST_F(DryLanes, BytesAreCountedAndOnlyTheHostsOwnWaitsAreSyncs) {
   const Counts before = ledger.counts;
   (void)stream.run(Left::nothing);
   const Counts counts = ledger.counts - before;
+  EXPECT_EQ(counts.transfers, batches + 1);
   EXPECT_EQ(counts.h2d_bytes, batches * static_cast<std::int64_t>(slot_bytes));
   EXPECT_EQ(counts.d2h_bytes, 8);
   EXPECT_EQ(counts.syncs, batches + 1);

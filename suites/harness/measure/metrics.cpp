@@ -154,8 +154,12 @@ const Metric table[] = {
     {"h2d_bytes", "B", "exact", lower, gpu, variant, steps, per_step<&Counts::h2d_bytes>},
     {"d2h_bytes", "B", "exact", lower, gpu, variant, steps, per_step<&Counts::d2h_bytes>},
     {"syncs", "1", "exact", lower, gpu, variant, steps, per_step<&Counts::syncs>},
-    // Held where nothing executes: timed steps on a GPU must copy as often as the accounted one.
+    // Held where nothing executes: timed steps on a GPU must count as much as the accounted one.
     {"copies", "1", "exact", lower, on_dry, variant, steps, per_step<&Counts::copies>},
+    {"transfers", "1", "exact", lower, on_dry, variant, steps, per_step<&Counts::transfers>},
+    {"moved_bytes", "B", "exact", lower, on_dry, variant, steps, per_step<&Counts::moved_bytes>},
+    {"library_flops", "flop", "exact", lower, on_dry, variant, steps,
+     per_step<&Counts::library_flops>},
     {"registers_max", "1", "codegen", lower, gpu, variant, steps, most<&KernelUse::registers>},
     {"spill_bytes", "B", "codegen", lower, gpu, variant, steps, sum_of<&KernelUse::spill_bytes>},
     {"shared_bytes", "B", "codegen", lower, gpu, variant, steps, most<&KernelUse::shared_bytes>},
