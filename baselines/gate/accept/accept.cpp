@@ -76,7 +76,8 @@ struct Accepting {
       refuse(metric.measured->processes == 0
                  ? text(key, " was disturbed by other work in every process: measure again on a ",
                         "quieter machine", counts_remain)
-                 : text(key, " is noisy: its processes differ by ", spread(*metric.measured)));
+                 : text(key, " is noisy: its processes differ by ", spread(*metric.measured),
+                        counts_remain));
       return before ? std::optional(*before) : std::nullopt;
     }
     Entry made =
@@ -327,6 +328,24 @@ struct Accepting {
 
 using Keys = std::set<std::string>;
 
+// Cases that were not measured keep their entries.
+void keep_unmeasured(const Baseline& view, const std::set<std::string>& unmeasured,
+                     Keys& passed_over, Acceptable& accepted) {
+  std::set<std::string> cases;
+  for (const auto& [processor, entries] : by_processor(view))
+    for (const auto& [key, entry] : *entries) {
+      const std::string id = entry_name(key).case_id;
+      if (!unmeasured.contains(id)) continue;
+      cases.insert(id);
+      passed_over.insert(key);
+      if (processor.empty()) accepted.baseline.entries.emplace(key, entry);
+    }
+  if (!cases.empty())
+    accepted.left_out.push_back(
+        text(cases.size() == 1 ? "" : plural(cases.size(), "case") + " such as ", *cases.begin(),
+             ": not measured in this run"));
+}
+
 // Drops entries that are no longer measured, those of other processors too, but none that was
 // measured and passed over.
 void drop_lost_entries(const Baseline& view, const Keys& passed_over, Acceptable& accepted) {
@@ -386,6 +405,7 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
       accepted.baseline.entries[key] = *entry;
     }
   }
+  if (view) keep_unmeasured(*view, options.unmeasured, passed_over, accepted);
   if (view) drop_lost_entries(*view, passed_over, accepted);
   if (view) note_meanings(view->metrics, policy.metrics(), accepted);
   keep_metrics(accepted.baseline, policy.metrics());

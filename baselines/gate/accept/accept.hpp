@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,9 @@ struct Change {
 struct Acceptable {
   Baseline baseline;
   std::vector<Change> changes = {};
-  std::vector<Refusal> refusals = {};      // why the baseline must not be stored as it is
-  std::vector<std::string> left_out = {};  // runs that do not join an entry, in a sentence each
+  std::vector<Refusal> refusals = {};  // why the baseline must not be stored as it is
+  // Runs that do not join an entry, and cases that keep theirs unmeasured, in a sentence each.
+  std::vector<std::string> left_out = {};
 };
 
 // Where drift is measured from. kept: the first accepted value, or a later, better one. here: the
@@ -36,7 +38,8 @@ enum class Anchor { kept, here };
 struct AcceptOptions {
   std::string why = {};  // empty: each entry gets a plain reason of its own
   Anchor anchor = Anchor::kept;
-  std::vector<Results> again = {};  // other runs of the same build on the same processor
+  std::vector<Results> again = {};        // other runs of the same build on the same processor
+  std::set<std::string> unmeasured = {};  // cases without a result that are not gone
   // Accepts counts only, from a machine that was too busy to time anything; times and ratios stay
   // as they were accepted.
   bool counts_only = false;

@@ -36,11 +36,10 @@ void of_run(const Results& results, bool counts_only, Refusals& found) {
   const auto& quality = results.quality;
   if (!quality.valid)
     for (const std::string& reason : quality.reasons)
-      refuse(found, incomplete, text("the measurement is invalid: ", reason, counts_remain));
+      refuse(found, incomplete, text("the measurement is invalid: ", reason));
   if (!quality.valid && quality.reasons.empty())
-    refuse(found, incomplete, text("the measurement is invalid", counts_remain));
-  if (quality.throttled.value_or(false))
-    refuse(found, incomplete, text("the device was throttled", counts_remain));
+    refuse(found, incomplete, "the measurement is invalid");
+  if (quality.throttled.value_or(false)) refuse(found, incomplete, "the device was throttled");
 }
 
 struct RatiosAsked {
@@ -128,6 +127,8 @@ std::vector<Refusal> refusals(const Results& results, const List& list, const Po
   for (const CaseResult& result : results.cases)
     of_case(results, result, policy, {.bootstrap = bootstrap, .counts_only = counts_only}, found);
   of_list(results, list, policy, found);
+  if (!found.empty() && !counts_only && refusals(results, list, policy, bootstrap, true).empty())
+    for (Refusal& refusal : found) refusal.why += counts_remain;
   return found;
 }
 

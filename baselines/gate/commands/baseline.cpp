@@ -85,6 +85,14 @@ void refuse_stale(const Plan& plan, const Results& results, const Policy& policy
     }
 }
 
+// The policy, if a check takes it.
+Policy judging_policy(const Options& options, const fs::path& baselines, const Root& root) {
+  const Policy policy = read_policy(baselines, options);
+  expect_rules(baselines, options.value_or("policy", (baselines / "policy").string()));
+  policy.check_against(root.lists, root.complete);
+  return policy;
+}
+
 struct PlanOptions {
   std::string why = {};
   Anchor anchor = Anchor::kept;
@@ -142,12 +150,15 @@ std::vector<Plan> make_plans(const fs::path& directory, const Store& store, cons
               .listed = part.list.metrics};
     plan.file = store.folder() / plan.place;
     plan.existing = read_baseline_if_any(store, plan.place);
+    if (!plan.existing)
+      expect_tracked(store.folder(), [&](const fs::path& file) { return file == plan.place; });
     if (plan.existing) aliases.rename(*plan.existing);
     refuse_stale(plan, part.results, policy);
     plan.accepted = accept(part.results, plan.existing, policy.with(part.list.metrics),
                            {.why = options.why,
                             .anchor = options.anchor,
                             .again = other_runs_of(part, options.again),
+                            .unmeasured = unmeasured_cases(part.results, part.list),
                             .counts_only = options.counts_only});
     accept_listed(part.results, part.list, policy.with(part.list.metrics), plan.existing,
                   options.why, plan.accepted);
@@ -202,8 +213,8 @@ std::string given_reason(const Options& options) {
 }
 
 int accept_verb(const Options& options, const fs::path& directory, const fs::path& baselines) {
-  const Policy policy = read_policy(baselines, options);
   const Root root = read_root(directory, root_options(options));
+  const Policy policy = judging_policy(options, baselines, root);
   const fs::path lists = options.value_or("lists", binary_folder().string());
   const PlanOptions planned{.why = given_reason(options),
                             .anchor = options.has("new-anchor") ? Anchor::here : Anchor::kept,
@@ -248,8 +259,8 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
 }
 
 int diff_verb(const Options& options, const fs::path& directory, const fs::path& baselines) {
-  const Policy policy = read_policy(baselines, options);
   const Root root = read_root(directory, root_options(options));
+  const Policy policy = judging_policy(options, baselines, root);
   const std::vector<Plan> plans = make_plans(directory, Store(baselines, Store::Use::reading), root,
                                              policy, {.again = other_roots(options)});
   const std::filesystem::path lists = options.value_or("lists", binary_folder().string());

@@ -402,6 +402,33 @@ TEST_F(StoreCommand, RunsOfOneDayStayABootstrap) {
   EXPECT_FALSE(entry(toy::host(), step_speedup).bootstrap);
 }
 
+TEST_F(StoreCommand, NothingIsAcceptedUnderAPolicyThatACheckRefuses) {
+  accepted(toy::dry());
+  const std::string before = stored();
+  store(toy::dry(), "optimized", "launches", toy::exact(3));
+  spoil(common_policy_, "toy/step/**", "toy/stop/**");
+  const std::string because = "common.json:10: this rule matches nothing";
+  expect_complaint(check(), 2, HasSubstr(because));
+  expect_complaint(accept(), 2, HasSubstr(because));
+  EXPECT_EQ(stored(), before);
+}
+
+TEST_F(StoreCommand, NothingIsAcceptedIntoTheBaselineOfAnotherClass) {
+  accepted(toy::dry());
+  spoil(baseline(toy::dry()), "cuda-dry-sm_90", "cuda-dry-sm_80");
+  const std::string before = stored();
+  const std::string because = "toy.json: holds the baseline of the device class 'cuda-dry-sm_80'";
+  expect_complaint(check(), 2, HasSubstr(because));
+  expect_complaint(accept(), 2, HasSubstr(because));
+  EXPECT_EQ(stored(), before);
+}
+
+TEST_F(StoreCommand, ANegativeCountIsNotAccepted) {
+  expect_complaint(
+      refused([](Results& now) { toy::metric(now, "optimized", "peak_bytes") = toy::exact(-1); }),
+      2, HasSubstr("a count, a time or a ratio cannot be negative"));
+}
+
 TEST_F(StoreCommand, AFilteredRunIsNotAccepted) {
   expect_complaint(refused([](Results& now) { now.partial = true; }), 3,
                    HasSubstr("the run was filtered"));
@@ -434,16 +461,31 @@ TEST_F(StoreCommand, ARunOfTheSmokeTierIsNotAccepted) {
                          Not(HasSubstr("is listed and was not measured"))));
 }
 
-TEST_F(StoreCommand, ADifferenceCountsWhatGoesAndTellsWhatWouldNotBeAccepted) {
+TEST_F(StoreCommand, ADifferenceTellsWhatIsGoneApartFromWhatWasNotMeasured) {
   accepted(toy::dry());
+  move_entry(launches_key, "toy/gone/n:64/f64|optimized|launches");
   const std::size_t all = count_entries(read_baseline(baseline(toy::dry())));
-  store(toy::dry(), [](Results& now) {
-    now.tier = "smoke";
-    now.cases.clear();
-  });
-  expect_output(holdfast(toy::joined({"baseline", "diff", results_.string()}, stores())), 0,
-                HasSubstr(text(" of ", all, " entries would change")));
-  EXPECT_THAT(complaints_, HasSubstr("not accepted: toy on cuda-dry-sm_90"));
+  const auto expect_difference = [&](const auto& change, const std::string& unmeasured) {
+    store(toy::dry(), change);
+    expect_output(holdfast(toy::joined({"baseline", "diff", results_.string()}, stores())), 0,
+                  AllOf(HasSubstr(text(": 1 of ", all, " entries would change")),
+                        HasSubstr("toy/gone/n:64/f64|optimized|launches  4 -> none  (removed)"),
+                        HasSubstr("left out: " + unmeasured + ": not measured in this run\n")));
+    EXPECT_THAT(complaints_, HasSubstr("not accepted: toy on cuda-dry-sm_90"));
+  };
+  expect_difference(
+      [](Results& now) {
+        now.tier = "smoke";
+        now.cases.clear();
+      },
+      text("2 cases such as ", toy::step_id));
+  expect_difference(
+      [](Results& now) {
+        now.partial = true;
+        now.cases.pop_back();
+        now.cases.front().status = "crashed";
+      },
+      text("2 cases such as ", toy::step_id));
 }
 
 TEST_F(StoreCommand, ACustomRunIsNotAccepted) {
@@ -511,7 +553,7 @@ TEST_F(StoreCommand, ANoisyRatioIsNotAccepted) {
         toy::metric(now, "case", "speedup") = {
             .kind = "ratio", .processes = {7, 8, 10, 12, 13}, .median = 10, .mad_between = 2};
       }),
-      4, HasSubstr("is noisy: its processes differ by +20 %"));
+      4, HasSubstr("is noisy: its processes differ by +20 %; --counts-only takes"));
 }
 
 TEST_F(StoreCommand, AnImpossibleSpeedIsNotAccepted) {
@@ -528,7 +570,14 @@ TEST_F(StoreCommand, FewerThanFiveProcessesNeedABootstrap) {
       result.metrics["speedup"] = {.kind = "ratio", .processes = {10}, .median = 10};
   };
   expect_complaint(refused(few), 4,
-                   HasSubstr("comes from 1 of the 5 processes it needs (--bootstrap"));
+                   HasSubstr("comes from 1 of the 5 processes it needs (--bootstrap takes it all "
+                             "the same); --counts-only takes what is not timed\n"));
+  expect_complaint(refused([&](Results& now) {
+                     few(now);
+                     now.partial = true;
+                   }),
+                   3, AllOf(HasSubstr("of the 5 processes"), Not(HasSubstr("--counts-only"))));
+  store(toy::host(), few);
   EXPECT_EQ(accept({"--bootstrap"}), 0) << complaints_;
 }
 

@@ -81,13 +81,16 @@ TEST_F(Unheld, ACaseThatWasSkippedIsMissing) {
   expect_output(check(), 3, HasSubstr("is listed and was skipped: not today"));
 }
 
-TEST_F(Unheld, ABaselineThatIsDeletedIsMissing) {
+TEST_F(Unheld, ABaselineThatIsDeletedIsMissingAndNotBegunAnew) {
   accepted(toy::dry());
   track();
   fs::remove(baseline(toy::dry()));
   expect_output(
       check(), 3,
       AllOf(HasSubstr("MISSING"), HasSubstr("git's index has it"), Not(HasSubstr("NO BASELINE"))));
+  EXPECT_FALSE(fs::exists(results_ / "proposed-baseline.patch"));
+  expect_complaint(accept(), 3, HasSubstr("toy.json: git's index has the file"));
+  EXPECT_FALSE(fs::exists(baseline(toy::dry())));
 }
 
 TEST_F(Unheld, ABaselineOfAnotherClassThatIsDeletedIsMissingToo) {
@@ -128,6 +131,7 @@ TEST_F(Unheld, APolicyFileThatIsDeletedIsIncomplete) {
   track();
   fs::remove(baselines_ / "policy" / "toy.json");
   expect_complaint(check(), 3, HasSubstr("git's index has the file"));
+  expect_complaint(accept(), 3, HasSubstr("git's index has the file"));
 }
 
 TEST_F(Unheld, WhatIsHeldAgainstNothingPassesInAmberAndNotWell) {
@@ -185,14 +189,15 @@ TEST_F(Unheld, WhereNothingGatesNothingIsWell) {
   expect_output(check(), 0, HasSubstr("(passed; nothing that gates was measured)"));
 }
 
-TEST_F(Unheld, ABoundOnAVariantThatHasNoSuchMetricIsToldAsHoldingForNothing) {
+TEST_F(Unheld, ABoundOnAVariantThatHasNoSuchMetricHoldsForNothing) {
   accepted(toy::dry());
   expect_output(check(), 0, Not(HasSubstr("holds for nothing")));
   spoil(common_policy_, R"("variant": "optimized", "metric": "launches", "bound": {"max": 64)",
         R"("variant": "case", "metric": "launches", "bound": {"max": 1)");
-  expect_output(check(), 0,
-                HasSubstr("common.json:10: holds for nothing on cuda-dry-sm_90, where the "
-                          "variant case of toy/step/** has no launches"));
+  expect_output(check(), 3,
+                AllOf(HasSubstr("launches      has a bound and was not measured"),
+                      HasSubstr("common.json:10: holds for nothing on cuda-dry-sm_90, where the "
+                                "variant case of toy/step/** has no launches")));
 }
 
 TEST_F(Unheld, AnAcceptedValueThatMayBeAbsentPassesInAmberAndNotWell) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -15,9 +16,21 @@ namespace holdfast::gate {
 
 // <baselines>/devices/<device_class>/<suite>.json, and the same relative to <baselines>.
 std::string baseline_file(const std::string& device_class, const std::string& suite);
+// Throws as require_class() does.
 std::optional<Baseline> read_baseline_if_any(const Store& store, const std::string& place);
 
 // The policy that the options name, with today's date.
 Policy read_policy(const std::filesystem::path& baselines, const Options& options);
+
+// Throws Error(bad_input) unless the baseline is of the class that its file's folder is named
+// after.
+void require_class(const Baseline& baseline, const std::filesystem::path& file);
+
+// Throws Error(incomplete) if git's index has a file of the folder that `matters`, and the working
+// copy lacks it.
+void expect_tracked(const std::filesystem::path& folder,
+                    const std::function<bool(const std::filesystem::path&)>& matters);
+// A policy that lacks a file is laxer, and without aliases.json entries are lost.
+void expect_rules(const std::filesystem::path& baselines, const std::filesystem::path& policy);
 
 }  // namespace holdfast::gate

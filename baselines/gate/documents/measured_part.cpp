@@ -163,6 +163,18 @@ bool is_wrong(const CaseResult& result, const std::string& device_name) {
           (!result.executed || check.status != "passed" || is_beyond(check)));
 }
 
+std::set<std::string> unmeasured_cases(const Results& results, const List& list) {
+  std::set<std::string> ids;
+  for (const ListedCase& listed : list.cases) {
+    if (!listed.devices.contains(device_kind(results.env.device_name)) ||
+        !tier_includes("gate", listed.tier))
+      continue;
+    const CaseResult* result = results.find(listed.id);
+    if (!result || (result->status != "ok" && result->status != "skipped")) ids.insert(listed.id);
+  }
+  return ids;
+}
+
 std::vector<std::string> lost_metrics(const std::vector<NamedMetric>& all,
                                       const std::vector<std::string>& listed) {
   std::vector<std::string> lost;

@@ -122,6 +122,10 @@ bool is_beyond(const ResultCheck& check);
 // Whether the result of a case is wrong or, on a device that executes, was not verified.
 bool is_wrong(const CaseResult& result, const std::string& device_name);
 
+// The cases of the gate tier that are listed for the device of these results, and that the run left
+// out, as a filtered one does, or that did not end well.
+std::set<std::string> unmeasured_cases(const Results& results, const List& list);
+
 // The listed metrics that neither the case nor its optimized variant has.
 std::vector<std::string> lost_metrics(const std::vector<NamedMetric>& all,
                                       const std::vector<std::string>& listed);

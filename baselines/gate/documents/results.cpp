@@ -35,6 +35,8 @@ void check_numbers(const Reader& reader, const Metric& metric) {
   const bool counted = metric.kind == "exact" || metric.kind == "codegen";
   for (const auto& number : {metric.value, metric.median, metric.mad_between})
     if (number) refuse_absurd(reader, *number, counted);
+  if ((positive || counted) && metric.number().value_or(0) < 0)
+    throw reader.wrong("a count, a time or a ratio cannot be negative");
   for (const double value : metric.processes) {
     refuse_absurd(reader, value, false);
     if (positive && value <= 0) throw reader.wrong("a time or ratio of a process is positive");

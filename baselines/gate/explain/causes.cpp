@@ -179,10 +179,13 @@ void add_counts(const Evidence& c, std::vector<Cause>& found) {
       {"launches", "a step makes more launches"},
       {"host_launches", "the host makes more launches itself, outside graphs"},
       {"library_calls", "a step makes more library calls"},
+      {"library_flops", "the products or transforms of libraries are larger"},
+      {"transfers", "a step copies more often between host and device"},
       {"h2d_bytes", "a step copies more to the device"},
       {"d2h_bytes", "a step copies more back to the host"},
       {"syncs", "the host waits more often for the device"},
       {"copies", "a step copies more often within the device"},
+      {"moved_bytes", "a step copies or fills more bytes within the device"},
       {"compile_steady", "programs are compiled after warm-up"},
       {"plans", "plans are made after warm-up"},
       {"peak_bytes", "more memory is held at the peak"},
@@ -201,7 +204,7 @@ void add_counts(const Evidence& c, std::vector<Cause>& found) {
           *kernel.now->launches > *kernel.before->launches)
         sentence +=
             text("; ", kernel.kernel, " ", *kernel.before->launches, " -> ", *kernel.now->launches);
-    if (same_code(c, "optimized").value_or(false))
+    if (same_kernels(c, "optimized"))
       sentence += "; the kernels are the same, so it is the host's control flow";
     found.push_back({sentence, c.profile});
   }
@@ -253,7 +256,7 @@ void add_time(const Evidence& c, std::vector<Cause>& found) {
     found.push_back({text("the reference became faster, not the optimized variant slower: ",
                           control ? control->words() : speedup->words()),
                      c.run_again});
-  } else if (same && !*same) {
+  } else if (same && !*same && !same_kernels(c, "optimized")) {
     std::string kernels;
     for (const KernelChange& change : kernel_changes(c))
       if (change.variant == "optimized" && !change.is_identical()) add_to(kernels, change.kernel);
@@ -269,9 +272,10 @@ void add_time(const Evidence& c, std::vector<Cause>& found) {
                   ? text(" while the reference moved by ",
                          moved < control_share * slower ? "only " : "", percent(std::expm1(moved)))
                   : std::string(", and no control tells whether the machine did it"),
-              same      ? ": the same machine code on other data or in other shapes, or chance"
-              : control ? ": the code of this variant, by what the control did not share"
-                        : ": the code of this variant, or the machine",
+              same && !*same ? ": the same machine code, launched otherwise"
+              : same         ? ": the same machine code on other data or in other shapes, or chance"
+              : control      ? ": the code of this variant, by what the control did not share"
+                             : ": the code of this variant, or the machine",
               slowest_kernel(c, "optimized")),
          c.profile});
   }
@@ -299,13 +303,16 @@ std::string code_changes(const Evidence& c, const std::string& variant) {
 void add_other_code(const Evidence& c, std::vector<Cause>& found) {
   for (const auto& [variant, content] : c.result.variants) {
     if (same_code(c, variant).value_or(true)) continue;
+    const bool same = same_kernels(c, variant);
     const std::string tools = tools_changed(c), changes = code_changes(c, variant);
-    found.push_back({tools.empty()
-                         ? text("other machine code in the ", variant, " variant",
-                                changes.empty() ? "" : text(" (", changes, ")"),
-                                is_untimed_before(c) ? "" : ", which no metric calls a loss")
-                         : text("the tools, not our code: ", tools, " compiled other machine code"),
-                     c.accept});
+    found.push_back(
+        {tools.empty() || same
+             ? text(same ? "the same machine code, launched otherwise, in the "
+                         : "other machine code in the ",
+                    variant, " variant", changes.empty() ? "" : text(" (", changes, ")"),
+                    is_untimed_before(c) ? "" : ", which no metric calls a loss")
+             : text("the tools, not our code: ", tools, " compiled other machine code"),
+         c.accept});
     return;
   }
 }

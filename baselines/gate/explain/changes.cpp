@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What differs between two sides of a case.
+#include <algorithm>
 #include <set>
 
 #include "gate/base/numbers.hpp"
@@ -72,6 +73,14 @@ std::optional<bool> same_code(const Evidence& c, const std::string& variant) {
   const auto now = c.now.values.find({variant, "identity"});
   if (before == c.before->values.end() || now == c.now.values.end()) return std::nullopt;
   return before->second == now->second;
+}
+
+bool same_kernels(const Evidence& c, const std::string& variant) {
+  std::vector<KernelChange> changes = kernel_changes(c);
+  std::erase_if(changes, [&](const KernelChange& one) { return one.variant != variant; });
+  return !changes.empty() && std::ranges::all_of(changes, [](const KernelChange& one) {
+    return one.before && one.now && one.before->cubin == one.now->cubin && one.now->cubin != "-";
+  });
 }
 
 std::vector<std::string> environment_changes(const Evidence& c) {

@@ -130,6 +130,13 @@ void add_kernel_lines(const Evidence& evidence, const std::string& variant, bool
     rung.lines.push_back(text(variant, "  ", plural(identical, "other kernel"), " identical"));
 }
 
+// What is said of the same kernels where their launches or the shapes of these changed.
+const char* how_launched(const Evidence& evidence, const std::string& variant) {
+  const auto launches = change_of(evidence, variant, "launches");
+  return launches && launches->now > launches->before ? "identical, and launched more often"
+                                                      : "identical, and launched otherwise";
+}
+
 Rung code_rung(const Evidence& evidence) {
   Rung rung{.name = "code"};
   if (!evidence.before) return {"code", {"there is nothing to compare with"}};
@@ -139,9 +146,12 @@ Rung code_rung(const Evidence& evidence) {
       rung.lines.push_back(text(variant, "  no identity is known (host code has none)"));
       continue;
     }
-    rung.lines.push_back(
-        text(variant, "  the compiled code is ", *same ? "identical" : "not the same"));
-    add_kernel_lines(evidence, variant, *same, rung);
+    const bool identical = *same || same_kernels(evidence, variant);
+    rung.lines.push_back(text(variant, "  the compiled code is ",
+                              *same       ? "identical"
+                              : identical ? how_launched(evidence, variant)
+                                          : "not the same"));
+    add_kernel_lines(evidence, variant, identical, rung);
     for (std::string& line : shape_changes(evidence, variant))
       rung.lines.push_back(std::move(line));
   }

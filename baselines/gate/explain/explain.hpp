@@ -94,8 +94,12 @@ std::vector<ValueChange> count_changes(const Evidence& evidence);
 std::optional<ValueChange> change_of(const Evidence& evidence, const std::string& variant,
                                      const std::string& metric);
 
-// Whether the compiled code of a variant is the same; empty where one side does not know.
+// Whether the compiled code of a variant is the same and launched in the same way; empty where one
+// side does not know.
 std::optional<bool> same_code(const Evidence& evidence, const std::string& variant);
+// Whether both sides know the same kernels of a variant, each with the same machine code. They may
+// be launched otherwise.
+bool same_kernels(const Evidence& evidence, const std::string& variant);
 
 // "nvrtc 13.0.88 -> 13.1.20", one for each difference that both sides know.
 std::vector<std::string> environment_changes(const Evidence& evidence);

@@ -12,6 +12,7 @@ namespace {
 using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -240,6 +241,14 @@ TEST(Explain, PutsALostGraphDownToTheHostsLaunches) {
   EXPECT_THAT(rung(ladder(made), "counts").lines, Contains(HasSubstr("host_launches 1 -> 400")));
 }
 
+TEST(Explain, PutsLargerProblemsDownToTheLibrariesThatGotThem) {
+  Results before = measured(), now = measured();
+  optimized(before).metrics["library_flops"] = toy::exact(1000);
+  optimized(now).metrics["library_flops"] = toy::exact(2000);
+  EXPECT_THAT(causes(evidence(before, now)).front().sentence,
+              StartsWith("the products or transforms of libraries are larger: library_flops 1000"));
+}
+
 TEST(Explain, TellsBytesWithTheirUnit) {
   Results before = measured(), now = measured();
   before.ceilings["memory_bytes_per_s"] = now.ceilings["memory_bytes_per_s"] = 1.9e10;
@@ -274,13 +283,46 @@ TEST(Explain, SharesALineAmongKernelsThatKeptTheirResources) {
                     Contains("optimized  edge: cubin changed, resources did not")));
 }
 
-TEST(Explain, PutsOneMoreLaunchOfTheSameKernelsDownToTheHost) {
+// The toy with one more launch of the same kernel. The identity covers launches as well.
+Results launched_once_more() {
   Results now = measured();
+  optimized(now).identity = "sha256:cc";
   optimized(now).metrics["launches"] = toy::exact(5);
   optimized(now).kernels[1].launches = 2;
-  EXPECT_THAT(first_cause(now),
+  return now;
+}
+
+TEST(Explain, PutsOneMoreLaunchOfTheSameKernelsDownToTheHost) {
+  EXPECT_THAT(first_cause(launched_once_more()),
               AllOf(HasSubstr("a step makes more launches: launches 4 -> 5 (+25 %); edge 1 -> 2"),
                     HasSubstr("the kernels are the same, so it is the host's control flow")));
+}
+
+TEST(Explain, CallsKernelsThatAreLaunchedMoreOftenTheSameCode) {
+  EXPECT_THAT(rung(ladder(evidence(measured(), launched_once_more())), "code").lines,
+              ElementsAre("optimized  the compiled code is identical, and launched more often",
+                          "reference  the compiled code is identical"));
+  Results reshaped = measured();
+  optimized(reshaped).identity = "sha256:cc";
+  EXPECT_THAT(rung(ladder(evidence(measured(), reshaped)), "code").lines,
+              Contains("optimized  the compiled code is identical, and launched otherwise"));
+}
+
+TEST(Explain, CallsNoOtherMachineCodeTheSameCodeLaunchedOtherwise) {
+  EXPECT_THAT(causes(evidence(launched_once_more(), measured())).front().sentence,
+              StartsWith("the same machine code, launched otherwise, in the optimized variant"));
+  Results slower = slowed(1.2, 1.0);
+  optimized(slower).identity = "sha256:cc";
+  EXPECT_THAT(first_cause(slower), AllOf(StartsWith("a step takes 720 us"),
+                                         EndsWith(": the same machine code, launched otherwise")));
+}
+
+TEST(Explain, CallsCodeWithAKernelMoreNotTheSame) {
+  Results now = launched_once_more();
+  optimized(now).kernels.push_back(optimized(now).kernels[1]);
+  optimized(now).kernels.back().name = "corner";
+  EXPECT_THAT(rung(ladder(evidence(measured(), now)), "code").lines,
+              Contains("optimized  the compiled code is not the same"));
 }
 
 TEST(Explain, PutsATimeThatTheReferenceSharesDownToTheMachine) {
@@ -363,6 +405,7 @@ TEST(Explain, PutsALowerSpeedupDownToAFasterReference) {
 std::string cause_of_failure(const std::string& metric, const std::string& sentence) {
   Results now = measured();
   optimized(now).identity = "sha256:cc";
+  optimized(now).kernels[0].cubin = "sha256:3c";
   Evidence judged = evidence(measured(), now);
   Row& row = judged.rows.emplace_back(Row{toy::step_id, "nvidia-h200", "optimized", metric});
   row.verdict = "REGRESSION";
@@ -385,6 +428,7 @@ TEST(Explain, PutsOtherCodeOfOtherToolsDownToTheTools) {
   Results now = measured();
   now.env.nvrtc = "13.1.20";
   optimized(now).identity = "sha256:cc";
+  optimized(now).kernels[0].cubin = "sha256:3c";
   EXPECT_THAT(first_cause(now),
               StartsWith("the tools, not our code: nvrtc 13.0.88 -> 13.1.20 compiled other"));
   EXPECT_THAT(rung(ladder(evidence(measured(), now)), "environment").lines,

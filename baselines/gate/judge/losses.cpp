@@ -25,19 +25,28 @@ void PartJudge::look_for_listed(const CaseResult& result, const ListedCase& list
   const std::vector<NamedMetric> all = named_metrics(result);
   for (const std::string& name : lost_metrics(all, names))
     missing(result.id, "optimized", name, "is listed and was not measured", part_.run_again());
-  if (!listed.reference || !result.variants.contains("reference")) return;
-  for (const std::string& name : names) look_for_bounded_reference(result, name, all);
+  for (const char* variant : metric_variants) {
+    const bool is_reference = std::string_view(variant) == "reference";
+    if (is_reference && !(listed.reference && result.variants.contains("reference"))) continue;
+    for (const std::string& name : names)
+      if (!find_measured(all, variant, name)) look_for_bounded(result, variant, name, all);
+  }
 }
 
-// A bound on the reference holds without a baseline, so its metric must not go unnoticed.
-void PartJudge::look_for_bounded_reference(const CaseResult& result, const std::string& name,
-                                           const std::vector<NamedMetric>& all) {
-  const NamedMetric* optimized = find_measured(all, "optimized", name);
-  if (!optimized || name == "identity" || find_measured(all, "reference", name)) return;
+// A bound holds without a baseline, so a metric must not go unnoticed that only another variant has
+// now: of the one that the bound names or, if it names none, of the reference.
+void PartJudge::look_for_bounded(const CaseResult& result, const std::string& variant,
+                                 const std::string& name, const std::vector<NamedMetric>& all) {
+  const NamedMetric* other = find_measured(all, "optimized", name);
+  if (!other) other = find_measured(all, case_variant, name);
+  if (!other || name == "identity") return;
   const Standard standard =
-      policy_.standard(result.id, part_.device_class(), "reference", name, optimized->kind);
-  if (!standard.bounds.empty())
-    missing(result.id, "reference", name, "has a bound and was not measured", part_.run_again());
+      policy_.standard(result.id, part_.device_class(), variant, name, other->kind);
+  if (std::ranges::any_of(standard.bounds, [&](const Rule* rule) {
+        return rule->variant == variant ||
+               (variant == "reference" && other->variant == "optimized");
+      }))
+    missing(result.id, variant, name, "has a bound and was not measured", part_.run_again());
 }
 
 // Those accepted before the change and those that it accepts itself. Of other processors too, by

@@ -60,8 +60,8 @@ class PartJudge {
   void call_warnings();
   void look_for_listed(const CaseResult& result, const ListedCase& listed,
                        const std::vector<std::string>& names);
-  void look_for_bounded_reference(const CaseResult& result, const std::string& name,
-                                  const std::vector<NamedMetric>& all);
+  void look_for_bounded(const CaseResult& result, const std::string& variant,
+                        const std::string& name, const std::vector<NamedMetric>& all);
   std::vector<std::pair<std::string, const Entries*>> accepted_entries() const;
   void look_for_lost_entries();
   void look_for_lost(const std::string& key, const Entry& entry, const std::string& processor);

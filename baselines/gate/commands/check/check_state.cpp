@@ -27,24 +27,6 @@ bool is_baseline(const fs::path& place) {
   return place.extension() == ".json" && *place.begin() == "devices";
 }
 
-void expect(const fs::path& file) {
-  if (fs::exists(file)) return;
-  throw Error(Fault::incomplete,
-              text(file.string(),
-                   ": git's index has the file, and it is not there; restore it, or remove it from "
-                   "the index as well: git rm --cached ",
-                   file.string()));
-}
-
-// A policy that lacks a file is laxer, and without aliases.json entries are lost.
-void expect_tracked(const CheckRequest& request) {
-  for (const fs::path place : tracked_files(request.baselines))
-    if (place == "aliases.json") expect(request.baselines / place);
-  const fs::path policy = policy_folder(request);
-  for (const fs::path name : tracked_files(policy))
-    if (name.extension() == ".json" && !name.has_parent_path()) expect(policy / name);
-}
-
 void tell_no_policy(Verdict& verdict) {
   verdict.notes.push_back("the merge base has no policy: this change's own rules judge it");
   verdict.caveats.push_back("by this change's own rules alone");
@@ -65,7 +47,7 @@ CheckState::CheckState(const CheckRequest& request, const Root& root)
       own_(Policy::read(policy_folder(request), today_of(request))),
       aliases_(Aliases::read(request.baselines)),
       policy_(own_) {
-  expect_tracked(request);
+  expect_rules(request.baselines, policy_folder(request));
   own_.check_against(root.lists, root.complete);
   aliases_.check_against(root.lists, root.complete);
   if (request.baseline_ref)
@@ -158,11 +140,7 @@ void CheckState::load(Part& part) const {
   for (auto* baseline : {&part.baseline, &part.proposed}) {
     if (!*baseline) continue;
     aliases_.rename(**baseline);
-    if ((*baseline)->device_class != results.env.device_class)
-      throw Error(Fault::bad_input,
-                  text(part.baseline_path, ": holds the baseline of the device class '",
-                       (*baseline)->device_class, "', and its folder says '",
-                       results.env.device_class, "'; move it to its place"));
+    require_class(**baseline, part.baseline_path);
     **baseline = judged_by(results, std::move(**baseline));
   }
 }

@@ -45,7 +45,8 @@ std::function<bool()> acceptance(const CheckRequest& request, const CheckState& 
 std::string proposed_patch(const CheckRequest& request, const CheckState& state, const Part& part,
                            PartVerdict& found) {
   const Policy policy = state.own_policy().with(part.list.metrics);
-  if (!refusals(part.results, part.list, policy, false).empty()) return "";
+  if (!part.lost_baseline.empty() || !refusals(part.results, part.list, policy, false).empty())
+    return "";
   const std::optional<Baseline>& existing = accepted_here(request, part);
   if (found.exit != 0) {
     const std::string why = "proposed by holdfast check; say why";
