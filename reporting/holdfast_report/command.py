@@ -18,7 +18,7 @@ from holdfast_report.root import folder_of, read_baselines, read_root
 from holdfast_report.run_line import Past
 from holdfast_report.since_when import trends_of
 from holdfast_report.site.command import publish
-from holdfast_report.site.reading import subjects_in
+from holdfast_report.site.reading import subjects_and_parents
 from holdfast_report.store import journal_of
 from holdfast_report.units import plural
 from holdfast_report.writing import replacing, withdraw
@@ -196,11 +196,11 @@ def draw_page(arguments: list[str]) -> str:
             options.holdfast, options.store, baselines, "--brief"
         )
         trends = trends_of(root, series, link)
-        subjects = subjects_in(options.store) if options.store and not absent else {}
+        known = subjects_and_parents(options.store) if options.store and not absent else ()
     except Problem as found:  # the verdict is worth a page without trends
-        problem, absent, subjects = found, str(found), {}
+        problem, absent, known = found, str(found), ()
         trends = trends_of(root, [], link)
-    write(page, render(root, trends, absent, options.out, Past(link, subjects)))
+    write(page, render(root, trends, absent, options.out, Past(link, *known)))
     if problem:
         raise Problem(f"{page} is written without trends: {problem}")
     return str(page)

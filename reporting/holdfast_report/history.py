@@ -5,11 +5,12 @@ page draws them."""
 import subprocess
 import sys
 from collections.abc import Iterator
+from io import BufferedReader, FileIO, TextIOWrapper
 from itertools import chain
 from pathlib import Path
 from select import select
 from tempfile import TemporaryFile
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, Field
 
@@ -113,12 +114,21 @@ def trend_command(holdfast: str, store: Path, baselines: Path | None, *options: 
     return [holdfast, "trend", f"--store={store}", "--json", *renamed, *options]
 
 
+class Awaited(FileIO):
+    """A pipe whose reader gives up when nothing comes for PATIENCE seconds."""
+
+    def readinto(self, into: Any) -> int:
+        if not select([self], [], [], PATIENCE)[0]:
+            raise TimeoutError(f"wrote nothing for {PATIENCE:g} s")
+        return super().readinto(into)
+
+
 def answer_of(command: list[str]) -> Iterator[str]:
     """What a command writes, line by line while it works, but the last line when it ended well:
     that of a killed command may be cut. The sentence of a failure becomes a Problem."""
     with TemporaryFile("w+") as told:
         try:
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=told, text=True)
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=told)
         except FileNotFoundError as error:
             raise Problem(
                 f"the command '{command[0]}' was not found; build it, or name it with --holdfast=PATH"
@@ -127,13 +137,16 @@ def answer_of(command: list[str]) -> Iterator[str]:
             raise Problem(f"'{' '.join(command)}' could not be run: {error}") from error
         with process:
             assert process.stdout is not None
-            if not select([process.stdout], [], [], PATIENCE)[0]:
+            output = Awaited(process.stdout.fileno(), closefd=False)
+            lines = TextIOWrapper(BufferedReader(output), "utf-8")
+            try:
+                last = next(lines, "")
+                for line in lines:
+                    yield last
+                    last = line
+            except TimeoutError as error:
                 process.kill()
-                raise Problem(f"'{' '.join(command)}' did not answer within {PATIENCE:g} s")
-            last = next(process.stdout, "")
-            for line in process.stdout:
-                yield last
-                last = line
+                raise Problem(f"'{' '.join(command)}' {error}, and was stopped") from error
         if process.returncode != 0:
             told.seek(0)
             said = told.read().strip().splitlines() or ["it said nothing"]

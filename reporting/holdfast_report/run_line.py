@@ -20,6 +20,7 @@ class Past:
 
     link: str | None = None  # what a hash is appended to
     subjects: Mapping[str, str] = field(default_factory=dict)  # by hash
+    parents: Mapping[str, str] = field(default_factory=dict)  # hash by hash
 
     def address(self, commit: str) -> str | None:
         return self.link + commit if self.link and not commit.startswith("sha256:") else None

@@ -115,29 +115,44 @@ class Since:
 
     short: str
     address: str | None
-    about: str
+    about: str  # and, where its parent was not measured, the commit that was measured before it
+
+
+def direction_of(row: Row, value: float) -> float:
+    """Above 0 where a rise made the row what it is, below where a fall did, 0 where it does not say."""
+    if not isinstance(row.baseline, float | int):  # the limit is the bound itself
+        return 0.0 if row.limit is None else value - row.limit
+    limit = row.limit or 0.0
+    if row.standard == "bound":
+        return value - row.baseline * (1 + limit)
+    return limit if row.verdict == "DRIFT" else value - row.baseline
 
 
 def since_in(
     root: Root, changes: Mapping[Key, tuple[ChangePoint, str]], past: Past
 ) -> Callable[[judgement.Finding, judgement.Line], Since | None]:
     """The commit that brought a finding's value: the last change of its series, if the value is
-    nearer to the level after it than to the one before."""
-    rows = root.verdict.rows if root.verdict else []
-    values = {(row.device_class, row.case, row.variant, row.metric): row.value for row in rows}
+    nearer to the level after it than to the one before, and the change is of the finding's
+    direction."""
+    rows = {
+        (row.device_class, row.case, row.variant, row.metric): row
+        for row in (root.verdict.rows if root.verdict else [])
+    }
 
     def since(finding: judgement.Finding, line: judgement.Line) -> Since | None:
         key = finding.device_class, line.case, line.variant, line.metric
-        value = values.get(key)
-        if key not in changes or not isinstance(value, float | int):
+        if key not in changes or key not in rows:
             return None
-        change, utc = changes[key]
-        if abs(value - change.after) > abs(value - change.before):
+        row, (change, utc) = rows[key], changes[key]
+        if not isinstance(row.value, float | int):
             return None
-        return Since(
-            trends.short_commit(change.commit),
-            past.address(change.commit),
-            f"{past.subjects.get(change.commit, '')} ({utc[:10]})".strip(),
-        )
+        if abs(row.value - change.after) > abs(row.value - change.before):
+            return None
+        if direction_of(row, row.value) * (change.after - change.before) < 0:
+            return None
+        about = f"{past.subjects.get(change.commit, '')} ({utc[:10]})".strip()
+        if past.parents.get(change.commit, change.last_before) != change.last_before:
+            about += f", measured before it: {trends.short_commit(change.last_before)}"
+        return Since(trends.short_commit(change.commit), past.address(change.commit), about)
 
     return since

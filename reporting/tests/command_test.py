@@ -272,9 +272,12 @@ def test_a_command_that_never_answers_is_given_up(
 
     monkeypatch.setattr("holdfast_report.run_line.subprocess.run", waits)
     monkeypatch.setattr("holdfast_report.history.PATIENCE", 0.1)
-    workplace.holdfast.write_text("#!/bin/sh\nexec tail -f /dev/null\n")
-    assert "did not answer within 0.1 s" in refusal(workplace.options(), capsys)
-    assert "did not answer" in workplace.page()
+    for lines in (0, 1, 2):
+        workplace.holdfast.write_text(
+            f"#!/bin/sh\nhead -n {lines} {workplace.folder}/trend.json\nexec tail -f /dev/null\n"
+        )
+        assert "wrote nothing for 0.1 s" in refusal(workplace.options(), capsys)
+        assert "wrote nothing" in workplace.page()
     assert limits and all(limits), "nor is git waited for"
 
 

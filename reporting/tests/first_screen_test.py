@@ -27,7 +27,7 @@ def page(workplace: Workplace, monkeypatch: pytest.MonkeyPatch) -> str:
     """Slower since the seventh commit of the history, whose subject the store knows."""
     monkeypatch.setenv("GITHUB_HEAD_REF", "fuse-the-stages")
     run = {
-        "run": 1, "commit": {"name": f"{7:040x}", "subject": "Launch once more"},
+        "run": 1, "commit": {"name": f"{7:040x}", "subject": "Launch once more", "parent": "f" * 40},
     }
     builders.put(workplace.store / HOST / "2026.ndjson", json.dumps(run, separators=(",", ":")) + "\n")
     trend = builders.trend()
@@ -55,7 +55,7 @@ def test_the_first_lines_say_commit_branch_date_devices_and_how_much_blocks(page
 
 def test_a_failure_says_since_which_commit_with_its_subject_and_page(page: str) -> None:
     words = Reader(page).words
-    assert "speedup fell, since 00000000 Launch once more (2026-11-07)" in words
+    assert "speedup fell, since 00000000 Launch once more (2026-11-07), measured before it: 00000000" in words
     assert f'href="{REPOSITORY}/commit/{7:040x}"' in page
 
 

@@ -473,6 +473,27 @@ def test_a_phone_shows_of_every_case_when_it_changed_last(browser: Browser) -> N
     assert all(right <= 390 and hidden <= 0 for _, right, hidden in found), found
 
 
+def test_on_a_phone_the_name_of_a_case_goes_on_in_another_line_after_a_slash_only(browser: Browser) -> None:
+    found = browser.does("""
+    const torn = [];
+    for (const address of ["index.html", "compare.html#all=1"]) {
+      const frame = await open(`${site}/${address}`, 390), page = frame.contentDocument;
+      await wait(0.5);
+      for (const link of page.querySelectorAll("td.text:first-child a")) {
+        const letters = [...link.childNodes].flatMap((node) => [...node.textContent].map((letter, at) => {
+          const range = page.createRange();
+          range.setStart(node, at);
+          range.setEnd(node, at + 1);
+          return [letter, range.getBoundingClientRect().top];
+        }));
+        torn.push(...letters.filter(([letter, top], at) => letter !== "/" && letters[at + 1]?.[1] > top).map(() => `${address}: ${link.textContent}`));
+      }
+      if (!page.querySelector("td.text:first-child a")) torn.push(`${address}: no case`);
+    }
+    return torn;""")
+    assert found == []
+
+
 def test_a_phone_shows_the_whole_badge_and_its_amber(browser: Browser) -> None:
     found = browser.does("""
     const frame = await open(`${site}/index.html`, 390), badge = frame.contentDocument.querySelector("#badge svg");

@@ -222,22 +222,46 @@ def test_the_value_of_another_commit_is_drawn_though_it_is_the_same() -> None:
     assert now_of(Root(Path(), [part]), series("speedup", [12.0], variant="case"), Row.model_validate(builders.improved())) == 12.0
 
 
-@pytest.mark.parametrize(("value", "since"), [(8.1, "bbbbbbbb"), (10.2, "bbbbbbbb"), (11.1, None)])
-def test_a_failure_is_there_since_the_last_change_whose_level_it_has(value: float, since: str | None) -> None:
+@pytest.mark.parametrize(
+    ("verdict", "value", "baseline", "since"),
+    [
+        ("REGRESSION", 8.1, 12.0, "bbbbbbbb"), ("REGRESSION", 10.2, 12.0, "bbbbbbbb"), ("REGRESSION", 11.1, 12.0, None),
+        ("IMPROVED", 10.2, 8.0, None), ("DRIFT", 10.2, 10.0, "bbbbbbbb"),
+    ],
+)
+def test_a_finding_is_there_since_the_last_change_that_led_to_its_level(
+    verdict: str, value: float, baseline: float, since: str | None
+) -> None:
     changes = [
         {"order": 3, "commit": "a" * 40, "last_before": "x", "before": 8.0, "after": 12.0, "change": 0.5},
         {"order": 6, "commit": "b" * 40, "last_before": "y", "before": 12.0, "after": 10.0, "change": -0.2},
     ]
     one = series("speedup", [8.0, 8.0, 12.0, 12.0, 12.0, 10.0, 10.0], variant="case", change_points=changes)
-    worse = builders.row("REGRESSION", device_class=HOST, variant="case", metric="speedup", value=value, baseline=12.0)
-    judged = Verdict.model_validate(builders.verdict(1, [worse]))
+    found = builders.row(
+        verdict, device_class=HOST, variant="case", metric="speedup", value=value, baseline=baseline, limit=-0.05
+    )
+    judged = Verdict.model_validate(builders.verdict(1, [found]))
     (finding,) = findings(judged.rows)
-    past = Past("https://x/", {"b" * 40: "Fuse"})
     root = Root(Path(), verdict=judged)
-    told = since_in(root, trends_of(root, [one], None).changes, past)(finding, finding.lines[0])
-    assert (told.short if told else None) == since
-    if told:
-        assert (told.address, told.about) == ("https://x/" + "b" * 40, "Fuse (2026-11-06)")
+    for parent, beside in (("y", ""), ("z", ", measured before it: y")):
+        past = Past("https://x/", {"b" * 40: "Fuse"}, {"b" * 40: parent})
+        told = since_in(root, trends_of(root, [one], None).changes, past)(finding, finding.lines[0])
+        assert (told.short if told else None) == since
+        if told:
+            assert (told.address, told.about) == ("https://x/" + "b" * 40, "Fuse (2026-11-06)" + beside)
+
+
+def test_what_brought_a_value_nearer_to_its_bound_did_not_break_it() -> None:
+    change = {"order": 3, "commit": "a" * 40, "last_before": "x", "before": 5.0, "after": 6.0, "change": 0.2}
+    one = series("speedup", [5.0, 5.0, 6.0, 6.0, 6.0], variant="case", change_points=[change])
+    below = builders.row(
+        "WARN", device_class=HOST, variant="case", metric="speedup", value=6.0, baseline=5.0, limit=0.6, standard="bound"
+    )
+    judged = Verdict.model_validate(builders.verdict(0, [below]))
+    (finding,) = findings(judged.rows)
+    root = Root(Path(), verdict=judged)
+    changes = trends_of(root, [one], None).changes
+    assert since_in(root, changes, Past(None, {}))(finding, finding.lines[0]) is None
 
 
 def test_this_run_is_drawn_once_though_the_history_keeps_six_digits() -> None:

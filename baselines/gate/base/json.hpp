@@ -119,6 +119,9 @@ nlohmann::json nullable(const std::optional<T>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
+// A number as JSON; one that is not finite is null, as is none.
+nlohmann::json finite(const std::optional<double>& number);
+
 // Throws Error(bad_input), which ends with `advice`, unless there is such a folder.
 void require_folder(const std::filesystem::path& path, std::string_view advice);
 

@@ -93,6 +93,10 @@ std::string canonical(const nlohmann::json& value) {
   return out + '\n';
 }
 
+nlohmann::json finite(const std::optional<double>& number) {
+  return number && std::isfinite(*number) ? nlohmann::json(*number) : nlohmann::json();
+}
+
 void require_folder(const std::filesystem::path& path, std::string_view advice) {
   std::error_code problem;
   if (std::filesystem::is_directory(path, problem)) return;

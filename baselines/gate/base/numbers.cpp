@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 #include "gate/base/shown_text.hpp"
 
@@ -114,7 +115,7 @@ double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   if (values.size() % 2 == 1) return *middle;
-  return 0.5 * (*middle + *std::max_element(values.begin(), middle));
+  return std::midpoint(*middle, *std::max_element(values.begin(), middle));
 }
 
 double median_absolute_deviation(const std::vector<double>& values) {

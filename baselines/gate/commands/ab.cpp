@@ -54,10 +54,6 @@ TimedCases timed_cases(const fs::path& base, const fs::path& head, const std::st
   return cases;
 }
 
-nlohmann::json finite(double value) {
-  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
-}
-
 nlohmann::json to_json(const Shift& shift) {
   return {{"log_ratio", shift.estimate},
           {"lower", finite(shift.lower)},

@@ -6,6 +6,8 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "gate/documents/case_name.hpp"
 #include "gate/testing/toy_root.hpp"
 
@@ -268,6 +270,14 @@ TEST(Documents, AValueBeyondAllMeasureIsAnErrorAndNotABaselineToImproveOn) {
   baseline.entries["toy/a|optimized|launches"] = {.value = 1e16};
   EXPECT_THAT([&] { (void)parse_baseline(Document("b.json", baseline_text(baseline))); },
               ThrowsMessage<Error>(HasSubstr("larger than anything that is counted")));
+}
+
+TEST(Documents, AChangeTooLargeForANumberIsNoneInAVerdict) {
+  Row row;
+  row.change = row.limit = std::numeric_limits<double>::infinity();  // as 1 / 5e-324 is
+  const std::string made = canonical(to_json(Verdict{.rows = {row}}));
+  EXPECT_THAT(made, HasSubstr(R"("change": null)"));
+  EXPECT_THAT(made, HasSubstr(R"("limit": null)"));
 }
 
 TEST(Documents, AVerdictEndsInAnExitCodeOfTheCommand) {

@@ -55,8 +55,8 @@ nlohmann::json to_json(const Row& row) {
       {"blocking", row.blocking},
       {"value", row.value ? value_json(*row.value) : nlohmann::json(nullptr)},
       {"baseline", row.baseline ? value_json(*row.baseline) : nlohmann::json(nullptr)},
-      {"change", nullable(row.change)},
-      {"limit", nullable(row.limit)},
+      {"change", finite(row.change)},
+      {"limit", finite(row.limit)},
       {"sentence", row.sentence},
       {"evidence", row.evidence},
       {"next", nullable(row.next)}};

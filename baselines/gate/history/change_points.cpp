@@ -162,7 +162,9 @@ void take_back_small_changes(const std::vector<double>& values, std::vector<std:
 
 double relative_change(double before, double after) {
   if (before == after) return 0;
-  return (after - before) / std::abs(before == 0 ? after : before);
+  using Limits = std::numeric_limits<double>;
+  return std::clamp((after - before) / std::abs(before == 0 ? after : before), Limits::lowest(),
+                    Limits::max());
 }
 
 std::vector<bool> find_outliers(const std::vector<double>& values,

@@ -43,7 +43,7 @@ double long_run_variance(const std::vector<double>& values);
 // An empty series has no segment.
 Segmentation segment(const std::vector<double>& values, const SegmentationSettings& settings = {});
 
-// after / before - 1; if the level before is 0, 1 or -1.
+// after / before - 1; if the level before is 0, 1 or -1. Finite whatever the levels are.
 double relative_change(double before, double after);
 
 }  // namespace holdfast::gate

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numbers>
 #include <random>
@@ -53,6 +54,12 @@ TEST(ChangePoints, ACountThatLeavesZeroIsAChange) {
   const std::vector<double> values = levels({{20, 0}, {20, 1}});
   EXPECT_THAT(begins(values), ElementsAre(0, 20));
   EXPECT_EQ(relative_change(0, 1), 1);
+}
+
+TEST(ChangePoints, AChangeIsFiniteWhateverTheLevels) {
+  EXPECT_EQ(relative_change(5e-324, 1), std::numeric_limits<double>::max());
+  EXPECT_EQ(relative_change(1e-3, -1e308), std::numeric_limits<double>::lowest());
+  EXPECT_EQ(segment({1e308, 1.2e308}).segments.front().median, 1.1e308);
 }
 
 TEST(ChangePoints, TwoPointsAtANewLevelAreNotYetASegment) {

@@ -133,9 +133,9 @@ StoredHistory read_store(const fs::path& folder, const Wanted& wanted) {
     });
   }
   history.commits = in_order(places);
-  std::map<std::string, std::int64_t> orders;
+  std::map<std::string, std::int32_t> orders;
   for (const std::string& commit : history.commits)
-    orders[commit] = static_cast<std::int64_t>(orders.size()) + 1;
+    orders[commit] = static_cast<std::int32_t>(orders.size()) + 1;
   const std::map<std::string, std::string> aside = lines_aside(places, history.commits);
   for (HistoryLine& line : lines) {
     line.order = orders.at(line.commit);

@@ -18,7 +18,7 @@ struct HistoryLine {
   Interned utc = {};
   Interned run = {};  // its id, which tells runs of one second apart; empty where it is not known
   Interned commit = {};    // git's hash, or where the tree was not committed the content's
-  std::int64_t order = 0;  // the place of its commit among StoredHistory::commits, from 1 on
+  std::int32_t order = 0;  // the place of its commit among StoredHistory::commits, from 1 on
   Interned device_class = {};
   Interned fingerprint = {};
   Interned case_id = {};
@@ -28,10 +28,10 @@ struct HistoryLine {
   // Without a known branch: the commit at which a line of descent left that of its parent's other
   // children; empty on the longest one, and where the store knows of no other child.
   Interned aside = {};
+  std::optional<Interned> verdict = {};
+  bool unsound = false;  // a time or a ratio of a measurement that is not valid
   double value = 0;
   std::optional<double> mad = {};  // between processes
-  bool unsound = false;            // a time or a ratio of a measurement that is not valid
-  std::optional<Interned> verdict = {};
 };
 
 using HistoryLines = std::deque<HistoryLine>;  // which grows without a second copy

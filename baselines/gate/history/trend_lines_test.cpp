@@ -16,7 +16,7 @@ HistoryLines lines_of(const std::vector<std::pair<int, double>>& levels,
   HistoryLines lines;
   for (const auto& [count, level] : levels)
     for (int i = 0; i < count; ++i) {
-      const auto order = static_cast<std::int64_t>(lines.size()) + 1;
+      const auto order = static_cast<std::int32_t>(lines.size()) + 1;
       lines.push_back({.utc = "2026-11-21T12:00:00Z",
                        .commit = text("c", order),
                        .order = order,

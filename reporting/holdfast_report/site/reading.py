@@ -61,9 +61,9 @@ def gather(store: Path, baselines: Path | None) -> Gathering:
     return gathering
 
 
-def subjects_in(store: Path) -> dict[str, str]:
-    """The subjects of a store's commits; none in an older store."""
-    found = {}
+def subjects_and_parents(store: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Those of a store's commits, where they are known; none in an older store."""
+    subjects, parents = {}, {}
     with stored(store, "*/*.ndjson") as paths:
         for path in paths:
             if path.parent.name.startswith("."):
@@ -72,5 +72,7 @@ def subjects_in(store: Path) -> dict[str, str]:
                 if line.startswith('{"run":') and '"subject":' in line:
                     commit = parsed(line, f"{path}:{number}").get("commit") or {}
                     if commit.get("subject"):
-                        found[commit["name"]] = commit["subject"]
-    return found
+                        subjects[commit["name"]] = commit["subject"]
+                    if commit.get("parent"):
+                        parents[commit["name"]] = commit["parent"]
+    return subjects, parents

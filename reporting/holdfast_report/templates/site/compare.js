@@ -84,7 +84,7 @@
     for (const {one, x, y, change, weight} of shown.slice(0, MOST)) {
       const row = body.insertRow(), link = document.createElement("a");
       link.href = one.address;
-      link.textContent = one.case;
+      link.append(...one.case.split(/(?<=\/)/).flatMap((part) => [part, document.createElement("wbr")]));
       cell(row, "", "text").append(link);
       cell(row, one.metric, "text");
       const tone = !change ? "" : one.better === "same" ? "odd" : (change > 0) === (one.better === "lower") ? "bad" : "good";
