@@ -2,12 +2,11 @@
 // The heap use of a step, which the ledger does not count, is less than a row of its grid.
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <memory>
 
 #include "cubed_sphere_swe/cubed_sphere_swe.hpp"
 #include "cubed_sphere_swe/testing/support.hpp"
-#include "testing/heap_taken.hpp"
+#include "runtime/count/heap.hpp"
 
 namespace holdfast::cubed_sphere_swe {
 namespace {
@@ -15,9 +14,9 @@ namespace {
 struct Heap : testing::TestWithParam<Variant> {
   static constexpr Size size = {48};
   static void expect_less_than_a_row(std::unique_ptr<Computation> computation) {
-    const std::size_t before = heap::taken;
+    const HeapWatch heap;
     for (int i = 0; i < 2; ++i) computation->step();  // the first may keep what it allocated
-    EXPECT_LT(heap::taken - before, sizeof(double) * size.n);
+    EXPECT_LT(heap.peak_bytes(), sizeof(double) * size.n);
   }
   std::unique_ptr<Backend> backend = open_backend("host");
 };

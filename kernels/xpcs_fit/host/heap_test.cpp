@@ -4,14 +4,14 @@
 
 #include <cstddef>
 
-#include "testing/heap_taken.hpp"
+#include "runtime/count/heap.hpp"
 #include "xpcs_fit/testing/support.hpp"
 #include "xpcs_fit/xpcs_fit.hpp"
 
 namespace holdfast::xpcs_fit {
 namespace {
 
-// Only integrals over frames use the heap: fewer than 20 arrays of frames in all.
+// Only integrals over frames use the heap: fewer than 20 arrays of frames at once.
 TEST(XpcsHeap, HoldsNothingOfAStepThatGrowsWithItsPoints) {
   constexpr Size size = {2, 400};
   constexpr std::size_t array = sizeof(double) * size.frames;
@@ -21,9 +21,9 @@ TEST(XpcsHeap, HoldsNothingOfAStepThatGrowsWithItsPoints) {
       const auto computation =
           make(unit, *backend, Variant::optimized, problem(size, {.mode = mode}));
       computation->step();
-      const std::size_t before = heap::taken;
+      const HeapWatch heap;
       computation->step();
-      EXPECT_LT(heap::taken - before, 20 * array) << static_cast<int>(unit);
+      EXPECT_LT(heap.peak_bytes(), 20 * array) << static_cast<int>(unit);
     }
 }
 

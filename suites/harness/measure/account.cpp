@@ -11,6 +11,7 @@
 #include "base/time.hpp"
 #include "runtime/backend/spoil.hpp"
 #include "runtime/base/error.hpp"
+#include "runtime/count/heap.hpp"
 
 namespace holdfast {
 namespace {
@@ -36,9 +37,11 @@ CountedSteps count_steps(Backend& backend, Computation& computation) {
   const double start = thread_cpu_seconds();
   while (counted.counts.size() < most) {
     const Counts before = ledger.counts;
+    const HeapWatch heap;
     const auto begun = Clock::now();
     computation.step();
     const std::chrono::duration<double> taken = Clock::now() - begun;
+    check_heap(heap, backend, computation);
     counted.least_seconds = std::min(counted.least_seconds, taken.count());
     counted.counts.push_back(ledger.counts - before);
     if (counted.counts.size() >= least && thread_cpu_seconds() - start > enough) break;
@@ -155,6 +158,19 @@ void check_counts(const Subject& subject, const Counts& made, std::int64_t steps
                        timed, " in ", steps, " timed steps and not ", expected,
                        ": a step must do the same whether it is timed or not"));
   }
+}
+
+void check_heap(const HeapWatch& heap, const Backend& backend, const Computation& computation) {
+  constexpr std::int64_t always_allowed = 128 << 10;
+  const std::int64_t allowed = std::max(always_allowed, backend.ledger.peak_bytes / 100);
+  if (backend.device || computation.permissions().may_allocate || heap.peak_bytes() <= allowed)
+    return;
+  throw Error(Fault::broken_rule,
+              text("holds ", heap.peak_bytes(), " bytes of heap memory in a steady step, ",
+                   heap.largest_bytes(), " of them in one block, which peak_bytes does not count (",
+                   allowed,
+                   " are allowed): take them from a Buffer or an Arena made in construction, or "
+                   "let the computation declare it in permissions()"));
 }
 
 void check_modes(const ThreadModes& before, const Backend& backend, std::string_view whose) {

@@ -8,6 +8,7 @@
 
 #include "harness/machine/thread_modes.hpp"
 #include "harness/measure/measure.hpp"
+#include "runtime/count/heap.hpp"
 
 namespace holdfast {
 
@@ -28,7 +29,8 @@ Subject warmed_up(const Steps& steps, Variant variant, const std::string& device
 
 // The same, then accounts one steady step, except for a slow one on a host, which is left to the
 // first timed step. Throws Error{broken_rule} if a steady step allocates, compiles, plans or
-// captures a graph without permission, or if its counts differ from step to step.
+// captures a graph without permission, as check_heap() does, or if its counts differ from step to
+// step.
 Subject account(const Steps& steps, Variant variant, const std::string& device);
 
 // Accounts a steady step of a subject that account() left to the timing and that is not timed.
@@ -50,6 +52,10 @@ Counts steady_step(Backend& backend, Computation& computation);
 
 // Throws Error{broken_rule} if `steps` steps made other counts than the accounted one.
 void check_counts(const Subject& subject, const Counts& made, std::int64_t steps);
+
+// Throws Error{broken_rule} if a steady step on the host held more of the heap, without permission,
+// than 128 KiB and a hundredth of the ledger's peak: peak_bytes must not leave out more.
+void check_heap(const HeapWatch& heap, const Backend& backend, const Computation& computation);
 
 // Throws Error{broken_rule} if steps left threads of this process in other modes: `whose` they are.
 void check_modes(const ThreadModes& before, const Backend& backend, std::string_view whose);

@@ -25,7 +25,9 @@ Timer counting_timer(Subject& subject) {
     if (subject.counted) return time(steps);
     const Counts& counts = subject.backend->ledger.counts;
     const Counts before = counts;
+    const HeapWatch heap;
     const double seconds = time(steps);
+    check_heap(heap, *subject.backend, *subject.computation);
     subject.measured.step = counts - before;
     subject.counted = true;
     return seconds;

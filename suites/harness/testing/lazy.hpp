@@ -45,6 +45,7 @@ class Remembering : public Computation {
     kept_ = inner_->result();
   }
   std::vector<double> result() override { return from_memory_ ? kept_ : inner_->result(); }
+  Permissions permissions() const override { return {.may_allocate = true}; }  // for its memory
   std::vector<NamedReading> readings() override { return inner_->readings(); }
   void start_again(int input) override { inner_->start_again(input); }
 
