@@ -57,8 +57,9 @@ std::int64_t reference_bytes(Unit unit, const Held& held) {
          (uses_library ? static_cast<std::int64_t>(gemm_work_area_bytes) : 0);
 }
 
-// The blocks of a pass, as device/pass.hpp launches them.
+// The blocks of a pass, on a device as device/pass.hpp launches them.
 std::int64_t pass_blocks(const Backend& backend, const Size& size, int groups) {
+  if (!backend.device) return block_count(size.frames);
   const std::int64_t each = groups == 1 ? 2 : std::max(1, 8 / groups);
   const std::int64_t most = each * backend.device->architecture().multiprocessors;
   return std::clamp<std::int64_t>((size.plane() + pair_threads - 1) / pair_threads, 1, most);
@@ -107,7 +108,7 @@ std::int64_t estimate_bytes(Unit unit, const Backend& backend, Variant variant, 
                .weighted = options.weights == Weights::array && has_derivatives(unit),
                .soft = options.loss == Loss::soft_l1,
                .on_device = backend.device != nullptr};
-  if (backend.device && has_derivatives(unit)) {
+  if (has_derivatives(unit)) {
     const int groups = group_count(options, size.angles);
     const std::int64_t count = sum_count(local_parameters(options.mode));
     held.partial = 8 * count * groups * pass_blocks(backend, size, groups);

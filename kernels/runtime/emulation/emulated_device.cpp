@@ -35,6 +35,12 @@ struct EmulatedGraph final : Graph::Executable {
   std::shared_ptr<Steps> steps = std::make_shared<Steps>();
 };
 
+struct EmulatedFft final : FftPlan {
+  using FftPlan::FftPlan;
+  // Shared with transforms that have not run yet.
+  std::shared_ptr<FftPlan> on_host = plan_fft_on_host(problem);
+};
+
 struct EmulatedEvent final : LaneEvent {
   using LaneEvent::LaneEvent;
   emulation::Lanes::Moment moment = {};
@@ -94,10 +100,10 @@ class EmulatedDevice final : public Device {
 
   void do_upload(void* to, const void* from, std::size_t bytes) override {
     enqueue(text("an upload of ", bytes, " bytes"), [=] { move(to, from, bytes); });
-    lanes_.reach(lanes_.now(Lane::main));
+    reach(lanes_.now(Lane::main));
   }
   void do_download(void* to, const void* from, std::size_t bytes) override {
-    lanes_.reach(lanes_.now(Lane::main));
+    reach(lanes_.now(Lane::main));
     move(to, from, bytes);
   }
   void do_upload_later(void* to, const void* from, std::size_t bytes, Lane lane) override {
@@ -118,8 +124,7 @@ class EmulatedDevice final : public Device {
     lanes_.wait(lane, static_cast<const EmulatedEvent&>(event).moment);
   }
   void do_await(const LaneEvent& event) override {
-    lanes_.reach(static_cast<const EmulatedEvent&>(event).moment);
-    raise_failure();
+    reach(static_cast<const EmulatedEvent&>(event).moment);
   }
   bool do_reached(const LaneEvent& event) const override {
     return lanes_.reached(static_cast<const EmulatedEvent&>(event).moment);
@@ -160,26 +165,35 @@ class EmulatedDevice final : public Device {
     enqueue("a matrix product", [=] { gemm_on_host(problem, operands); });
   }
   std::unique_ptr<FftPlan> do_plan_fft(const Fft& problem, void*) override {
-    return plan_fft_on_host(problem);
+    return std::make_unique<EmulatedFft>(problem);
   }
   void do_transform(FftPlan& plan, const void* in, void* out) override {
-    enqueue("a Fourier transform", [&plan, in, out] { transform_on_host(plan, in, out); });
+    enqueue("a Fourier transform", [plan = static_cast<EmulatedFft&>(plan).on_host, in, out] {
+      transform_on_host(*plan, in, out);
+    });
   }
   void do_synchronize() override {
     lanes_.finish();
     raise_failure();
   }
 
-  // Errors where nothing may be thrown are reported by the next wait.
+  // Errors where nothing may be thrown are reported by the next wait; work behind them runs too,
+  // before its memory is gone.
   void finish_quietly() noexcept {
-    try {
-      lanes_.finish();
-    } catch (...) {
-      failure_ = std::current_exception();
+    for (;;) {
+      try {
+        return lanes_.finish();
+      } catch (...) {
+        if (!failure_) failure_ = std::current_exception();
+      }
     }
   }
   void raise_failure() {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+  void reach(emulation::Lanes::Moment moment) {
+    lanes_.reach(moment);
+    raise_failure();
   }
 
   static void move(void* to, const void* from, std::size_t bytes) {

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "runtime/backend/buffer.hpp"
+#include "runtime/backend/fft.hpp"
 #include "runtime/backend/pinned_bytes.hpp"
 #include "runtime/backend/recording.hpp"
 #include "runtime/emulation/emulated_device.hpp"
@@ -158,6 +159,32 @@ TEST(EmulatedLanes, PageLockedMemoryIsGoneOnceItsCopiesAreDone) {
     EXPECT_FALSE(stream.device.reached(*stream.done));
   }
   EXPECT_TRUE(stream.device.reached(*stream.done));
+}
+
+TEST(EmulatedLanes, FailedWorkKeepsNoneBehindItFromEndingBeforeItsMemoryIsGone) {
+  Stream stream(make_emulated_backend({}, {.copies = CopyLane::late}));
+  {
+    const PinnedBytes pinned(stream.device, 16);
+    for (int behind_the_end = 0; behind_the_end < 2; ++behind_the_end)
+      stream.device.upload_later(stream.total.data(), pinned.data(), 16);
+    stream.device.record(*stream.done, Lane::copies);
+  }
+  EXPECT_TRUE(stream.device.reached(*stream.done));
+}
+
+TEST(EmulatedLanes, WhatFailedWhileMemoryWasReleasedIsReportedByTheNextDownload) {
+  Stream stream(make_emulated_backend({}, {.copies = CopyLane::early}));
+  stream.device.fill_zero(stream.total.data(), 16);
+  stream.pinned.pop_back();
+  EXPECT_THAT(error_of([&] { (void)stream.total.to_host(); }).what(),
+              HasSubstr("clearing 16 bytes wrote behind the end of an allocation of 8 bytes"));
+}
+
+TEST(EmulatedLanes, ATransformEndsThoughItsPlanIsGone) {
+  const auto backend = make_emulated_backend({}, {.copies = CopyLane::early});
+  const Buffer<double> sums(*backend, std::vector<double>{1, 2, 3, 4}, "two numbers");
+  Transform(*backend, {.kind = Fft::Kind::complex_forward, .columns = 2})(sums.data(), sums.data());
+  EXPECT_THAT(sums.to_host(), ElementsAre(4, 6, -2, -2));
 }
 
 TEST(EmulatedLanes, ACopyBehindAnAllocationIsReported) {

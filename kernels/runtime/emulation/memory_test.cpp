@@ -129,7 +129,7 @@ struct Replays : testing::TestWithParam<bool> {
 
 TEST_P(Replays, NameTheKernelWhoseMemoryIsGone) {
   expect_refused(device.capture([&] {
-    fill({}, kept.data(), 10);
+    take({}, {}, kept.data());
     fill({}, lost->data() + 3, 5);
   }),
                  "fill");

@@ -112,11 +112,13 @@ TEST(XpcsHost, AddsUpInSinglePrecisionNoMoreThanARow) {
   EXPECT_NEAR(sums[2] / (n * r), 1, 2e-6);
 }
 
-// Arrays of points, and the values that pairs of frames share; those per frame are fewer.
+// Arrays of points, the values that pairs of frames share, partial sums; those per frame and the
+// result are fewer.
 TEST(XpcsHost, HoldsWhatTheFormulaSays) {
-  for (const Unit unit : {Unit::g2, Unit::residual})
+  for (const Unit unit : {Unit::g2, Unit::residual, Unit::normal_equations})
     for (const Precision precision : {Precision::f64, Precision::f32}) {
-      const Problem one = problem({4, 200}, {.precision = precision});
+      const Problem one =
+          problem({4, 400}, {.scaling = Scaling::per_angle, .precision = precision});
       const auto backend = open_backend("host");
       const auto computation = make(unit, *backend, Variant::optimized, one);
       computation->step();

@@ -12,14 +12,6 @@
 
 namespace holdfast::xpcs_fit::HOLDFAST_ISA {
 
-inline constexpr int most_blocks = 32;
-
-inline int rows_per_block(int frames) {
-  return (frames + most_blocks - 1) / most_blocks;
-}
-inline int block_count(int frames) {
-  return (frames + rows_per_block(frames) - 1) / rows_per_block(frames);
-}
 inline int threads_for(const Problem& problem) {
   return host_threads(problem.options, problem.input->size.points());
 }

@@ -65,6 +65,14 @@ int host_threads(const Options& options, std::int64_t points) {
   return flops < flops_worth_sharing ? 1 : host_limits().threads;
 }
 
+int rows_per_block(int frames) {
+  return (frames + most_blocks - 1) / most_blocks;
+}
+
+int block_count(int frames) {
+  return (frames + rows_per_block(frames) - 1) / rows_per_block(frames);
+}
+
 int rows_of_batch(const Size& size, std::int64_t points) {
   const std::int64_t row = std::int64_t{size.angles} * size.frames;
   return static_cast<int>(std::clamp<std::int64_t>(points / row, 1, size.frames));

@@ -37,4 +37,9 @@ int rows_of_batch(const Size& size, std::int64_t points = 4194304);
 // Host threads that share a pass over that many points: one if there is little to compute.
 int host_threads(const Options& options, std::int64_t points);
 
+// The blocks into which a pass on a host divides its rows.
+inline constexpr int most_blocks = 32;
+int rows_per_block(int frames);
+int block_count(int frames);
+
 }  // namespace holdfast::xpcs_fit
