@@ -291,6 +291,20 @@ TEST(Compile, RunsTheCompilerWhateverTheCachesHold) {
   EXPECT_EQ(readings.at("nvrtc_runs"), 1);
 }
 
+TEST(SlowestProgram, IsTheOneThatBothOfItsCompilersTakeLongestFor) {
+  const auto readings = dry_readings({}, [](Session& session) {
+    Backend& backend = session.open();
+    backend.compiler->compile(toy);
+    backend.compiler->compile(
+        {.code = {"test/other.cu", "__global__ void other() {}"}, .entries = {"other"}});
+    const auto& programs = backend.compiler->programs();
+    programs[0]->seconds = {.trace = 9, .lower = 3, .compile = 2, .load = 9};
+    programs[1]->seconds = {.lower = 1, .compile = 3};
+    read_slowest_program(session, backend);
+  });
+  EXPECT_EQ(readings.at("slowest_program_s"), 5);
+}
+
 // Uses neither the user's cache nor the process's.
 TEST(WarmFirstCall, CompilesOnceAndThenTakesAllFromTheDisk) {
   for (int again = 0; again < 2; ++again) {

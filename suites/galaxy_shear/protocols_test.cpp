@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the protocols read, compared with what their metrics' names promise.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include "base/testing/variable.hpp"
 #include "galaxy_shear/row.hpp"
 #include "harness/measure/measure.hpp"
 
@@ -67,16 +68,26 @@ TEST(GalaxyFirstRun, TellsWhichShareOfItASecondOneSaves) {
 
 #ifdef HOLDFAST_CUDA
 // What a fit of graphs captures each time it is built.
+double captures_of_a_second_run(Launch launch) {
+  const Row row = {.family = &families::first_run,
+                   .options = {.fft = 32, .image = 21, .steps = 23, .launch = launch}};
+  const Measurement found = measure(case_of(row), "cuda-dry:sm_90", {});
+  EXPECT_EQ(found.status, Measurement::Status::ok) << found.reason;
+  return found.optimized.readings.at("second_run_captures");
+}
+
 TEST(GalaxyFirstRun, CountsTheGraphsThatASecondOneCaptures) {
-  const auto captures = [](Launch launch) {
-    const Row row = {.family = &families::first_run,
-                     .options = {.fft = 32, .image = 21, .steps = 23, .launch = launch}};
-    const Measurement found = measure(case_of(row), "cuda-dry:sm_90", {});
-    EXPECT_EQ(found.status, Measurement::Status::ok) << found.reason;
-    return found.optimized.readings.at("second_run_captures");
-  };
-  EXPECT_EQ(captures(Launch::host), 0);
-  EXPECT_EQ(captures(Launch::graph), 2);
+  EXPECT_EQ(captures_of_a_second_run(Launch::host), 0);
+  EXPECT_EQ(captures_of_a_second_run(Launch::graph), 2);
+}
+
+TEST(GalaxyFirstRun, CompilesItsProgramsWhateverTheCachesHold) {
+  const Variable log_compiles("HOLDFAST_LOG_COMPILES", "1");
+  testing::internal::CaptureStderr();
+  for (int process = 0; process < 2; ++process) captures_of_a_second_run(Launch::host);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::AllOf(testing::HasSubstr("holdfast: compiled "),
+                             testing::Not(testing::HasSubstr(" from the cache"))));
 }
 #endif
 

@@ -66,6 +66,12 @@ TEST(EmulatedGalaxyShear, StepsThatAreChainedBeginAgainWhereTheyBegan) {
     SCOPED_TRACE(split);
     expect_beginning_again(*make(*backend, Variant::optimized, problem));
   }
+  for (const Unit unit : {Unit::scene_step, Unit::vi_step, Unit::hmc_sample}) {
+    const Options options = unit == Unit::scene_step ? Options{.fft = 16, .image = 15, .objects = 2}
+                                                     : Options{.fft = 16, .image = 8};
+    SCOPED_TRACE(int(unit));
+    expect_beginning_again(*make(unit, *backend, Variant::optimized, options));
+  }
 }
 
 TEST(EmulatedGalaxyShear, AFitThatBeginsAnewDoesSoFromEachGalaxysStart) {

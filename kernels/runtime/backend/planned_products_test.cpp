@@ -56,7 +56,7 @@ struct PlannedProducts : testing::TestWithParam<const char*> {
     const auto a = field<T>(1, elements), b = field<T>(2, elements);
     const auto c = field<Result>(3, elements);
     const Buffer<T> left(*backend, a, "a"), right(*backend, b, "b");
-    const Buffer<Result> before(*backend, c, "c"), after(*backend, c, "d");
+    const Buffer<Result> before(*backend, c, "c"), after(*backend, field<Result>(4, elements), "d");
     blas(p, {left.data(), right.data(), before.data(), after.data()});
     const auto d = after.to_host(), unchanged = before.to_host();
     for (int s = 0; s < p.batch; ++s)

@@ -74,6 +74,16 @@ TEST_F(ProgramCache, GivesBackEachResourceOfEachKernel) {
   EXPECT_EQ(found->entries, kernels);
 }
 
+TEST_F(ProgramCache, WhatWasKeptOrReadInThisProcessNeedsNoDisk) {
+  cache_program("a", std::make_shared<const Artifact>());
+  fs::remove(folder / "a");
+  EXPECT_TRUE(cached_program("a"));
+  keep("b", 32);
+  EXPECT_TRUE(cached_program("b"));
+  fs::remove(folder / "b");
+  EXPECT_TRUE(cached_program("b"));
+}
+
 TEST_F(ProgramCache, TakesAnEntryThatIsWrittenAsItsOwnAre) {
   keep("a", 32);
   plant("b", "3\nptx5\ncubin");

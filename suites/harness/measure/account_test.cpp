@@ -8,6 +8,7 @@
 #include "base/time.hpp"
 #include "harness/measure/session.hpp"
 #include "runtime/backend/buffer.hpp"
+#include "runtime/backend/recording.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/compile/compiler.hpp"
 
@@ -357,9 +358,12 @@ TEST(Steps, ThatAreSlowAreFewerAndEightWhereNoneIsTimed) {
   EXPECT_EQ(counted_steps("cuda-dry:sm_90", 0.006), 8);
 }
 
-TEST(Waiting, ForTheDeviceIsNotCounted) {
+TEST(Waiting, ForTheDeviceIsDoneOnceAndNotCounted) {
   const auto backend = open_backend("cuda-dry:sm_90");
+  const Recording recording(*backend);
   (void)seconds_until_done(*backend, [] {});
+  EXPECT_THAT(recording.activities(),
+              testing::ElementsAre(testing::Field(&Activity::kind, Activity::Kind::synchronize)));
   EXPECT_EQ(backend->ledger.counts.syncs, 0);
 }
 

@@ -300,6 +300,7 @@ TEST(Measure, WhatSkipsWorkOnceItWasTimedIsWrong) {
   const Measurement measured = measure(one, "host", quick);
   EXPECT_EQ(measured.check, CheckStatus::failed);
   EXPECT_THAT(measured.reason, HasSubstr("verified again after the timed section"));
+  EXPECT_FALSE(measured.check_error) << "that of the warm-up, which was right";
   EXPECT_THAT(measured.optimized.readings, testing::IsEmpty());
 }
 
@@ -321,6 +322,52 @@ TEST(Measure, AnAllocationThatOnlyTimingReachesIsAnErrorToo) {
     if (step > 20) Buffer<double>(backend, 7, "late scratch");
   });
   EXPECT_THAT(measure(one, "host", quick).reason, HasSubstr("late scratch"));
+}
+
+// What a step does that holds blocks of so many bytes of the heap, and takes so many milliseconds.
+std::function<void(Backend&, int)> holding(std::vector<std::size_t> blocks,
+                                           double milliseconds = 0) {
+  return [=](Backend&, int) {
+    std::vector<std::vector<char>> scratch;
+    for (const std::size_t bytes : blocks) scratch.emplace_back(bytes);
+    for (const double begin = thread_cpu_seconds();
+         thread_cpu_seconds() - begin < 1e-3 * milliseconds;)
+      continue;
+  };
+}
+
+TEST(Measure, AStepThatHoldsMoreOfTheHeapThanPeakBytesMayLeaveOutIsAnError) {
+  for (const double milliseconds : {0., 20.}) {
+    const Case one = toy_case(holding({100'000, 70'000}, milliseconds));
+    EXPECT_THAT(measure(one, "host", quick).reason,
+                testing::ContainsRegex("holds 1[78][0-9]{4} bytes of heap memory in a steady step, "
+                                       "10[0-9]{4} of them in one block, .*131072 are allowed"));
+  }
+}
+
+TEST(Measure, AHundredthOfThePeakMayBeHeapAndBlocksMayFollowOneAnother) {
+  const auto in_turn = [hold = holding({100'000})](Backend& backend, int step) {
+    for (int i = 0; i < 4; ++i) hold(backend, step);
+  };
+  EXPECT_EQ(measure(toy_case(in_turn), "host", quick).reason, "");
+  Case one = toy_case(holding({100'000, 70'000}));
+  steps_of(one).make = [make = steps_of(one).make](Backend& backend, Variant variant) {
+    { const Buffer<char> input(backend, 20 << 20, "input"); }
+    return make(backend, variant);
+  };
+  EXPECT_EQ(measure(one, "host", quick).reason, "");
+}
+
+TEST(Measure, AVariantThatMayAllocateMayHoldWhatItLikesOfTheHeap) {
+  struct Permitted : Toy {
+    using Toy::Toy;
+    Permissions permissions() const override { return {.may_allocate = true}; }
+  };
+  Case one = toy_case();
+  steps_of(one).make = [](Backend& backend, Variant) {
+    return std::make_unique<Permitted>(backend, holding({1 << 20}));
+  };
+  EXPECT_EQ(measure(one, "host", quick).reason, "");
 }
 
 // The other variant would compute with them, and the oracle as well.
@@ -590,6 +637,7 @@ TEST(Measure, ARateMayBeAShareOfWhatTheBackendCanDoWhereThatIsKnown) {
   EXPECT_DOUBLE_EQ(measured.optimized.readings.at("used"),
                    64 / measured.optimized.seconds.value() / 4e9);
   EXPECT_FALSE(measured.optimized.readings.contains("unknown"));
+  EXPECT_EQ(measured.status, Measurement::Status::ok) << measured.reason;
 }
 
 TEST(Measure, ADerivedRatioMayBeTakenAgainstTheReference) {
@@ -646,16 +694,18 @@ TEST(Measure, ReadsBothVariants) {
 }
 
 TEST(Measure, ReadsWhatACaseMakesOfAVerifiedResult) {
-  Case one = toy_case();
+  Case one = toy_case([](Backend& backend, int) { backend.ledger.counts.launches += 3; });
   steps_of(one).read = [](const Verified& found) -> std::vector<NamedReading> {
-    return {{"own", static_cast<double>(found.own.size())},
+    return {{"launches", static_cast<double>(found.launches)},
+            {"own", static_cast<double>(found.own.size())},
             {"over_reference", found.result.at(0) / found.reference->at(0)},
             {"result", found.result.at(0)}};
   };
   const Measurement measured = measure(one, "host", quick);
   for (const auto& readings : {measured.optimized.readings, measured.reference->readings})
-    EXPECT_THAT(readings, testing::ElementsAre(std::pair("over_reference", 1), std::pair("own", 0),
-                                               std::pair("result", 20)));
+    EXPECT_THAT(readings,
+                testing::ElementsAre(std::pair("launches", 3), std::pair("over_reference", 1),
+                                     std::pair("own", 0), std::pair("result", 20)));
 }
 
 TEST(Measure, OfAWrongResultACaseReadsNothing) {

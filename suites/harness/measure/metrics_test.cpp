@@ -237,9 +237,11 @@ TEST(Metrics, OfMachineCodeAddUpOrAreAbsentForAReason) {
 TEST(Metrics, TellDoubleArithmeticWhereACaseIsOfSinglePrecision) {
   Case one = toy_case();
   EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Not(Contains("f64_instructions")));
-  one.work.precision = Precision::f32;
-  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Contains("f64_instructions"));
-  EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Contains("tensor_instructions"));
+  for (const Precision precision : {Precision::f32, Precision::tf32, Precision::bf16}) {
+    one.work.precision = precision;
+    EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Contains("f64_instructions"));
+    EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Contains("tensor_instructions"));
+  }
 }
 
 TEST(Metrics, HoldAnUploadAgainstTheLeastWhereTheCaseSaysWhatThatIs) {
@@ -293,7 +295,6 @@ TEST(Metrics, ReadTheNumbersThatTheirNamesSay) {
       .seconds = 0.5};
   const Measurement whole = {.work = {.flops = 100, .bytes = 300},
                              .reference = VariantMeasurement{.peak_bytes = 88},
-                             .optimized = ours,
                              .speedup = 7,
                              .handover_seconds = 4e-6,
                              .waited_fraction = 0.1,
