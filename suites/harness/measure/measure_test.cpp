@@ -325,7 +325,7 @@ TEST(Measure, AnAllocationThatOnlyTimingReachesIsAnErrorToo) {
 }
 
 // What a step does that holds blocks of so many bytes of the heap, and takes so many milliseconds.
-std::function<void(Backend&, int)> holding(std::vector<std::size_t> blocks,
+std::function<void(Backend&, int)> holding(const std::vector<std::size_t>& blocks,
                                            double milliseconds = 0) {
   return [=](Backend&, int) {
     std::vector<std::vector<char>> scratch;
