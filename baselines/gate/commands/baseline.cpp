@@ -88,7 +88,7 @@ void refuse_stale(const Plan& plan, const Results& results, const Policy& policy
 // The policy, if a check takes it.
 Policy judging_policy(const Options& options, const fs::path& baselines, const Root& root) {
   const Policy policy = read_policy(baselines, options);
-  expect_rules(baselines, options.value_or("policy", (baselines / "policy").string()));
+  expect_rules(baselines, policy_folder(baselines, options));
   policy.check_against(root.lists, root.complete);
   return policy;
 }

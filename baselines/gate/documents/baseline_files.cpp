@@ -22,8 +22,12 @@ std::optional<Baseline> read_baseline_if_any(const Store& store, const std::stri
   return baseline;
 }
 
+fs::path policy_folder(const fs::path& baselines, const Options& options) {
+  return options.value_or("policy", (baselines / "policy").string());
+}
+
 Policy read_policy(const fs::path& baselines, const Options& options) {
-  return Policy::read(options.value_or("policy", (baselines / "policy").string()), today_utc());
+  return Policy::read(policy_folder(baselines, options), today_utc());
 }
 
 void require_class(const Baseline& baseline, const fs::path& file) {

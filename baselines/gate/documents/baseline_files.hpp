@@ -19,7 +19,8 @@ std::string baseline_file(const std::string& device_class, const std::string& su
 // Throws as require_class() does.
 std::optional<Baseline> read_baseline_if_any(const Store& store, const std::string& place);
 
-// The policy that the options name, with today's date.
+// The folder of the policy that the options name, and the policy with today's date.
+std::filesystem::path policy_folder(const std::filesystem::path& baselines, const Options& options);
 Policy read_policy(const std::filesystem::path& baselines, const Options& options);
 
 // Throws Error(bad_input) unless the baseline is of the class that its file's folder is named

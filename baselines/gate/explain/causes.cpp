@@ -179,7 +179,7 @@ void add_counts(const Evidence& c, std::vector<Cause>& found) {
       {"launches", "a step makes more launches"},
       {"host_launches", "the host makes more launches itself, outside graphs"},
       {"library_calls", "a step makes more library calls"},
-      {"library_flops", "the products or transforms of libraries are larger"},
+      {"library_flops", "a step asks libraries for more arithmetic"},
       {"transfers", "a step copies more often between host and device"},
       {"h2d_bytes", "a step copies more to the device"},
       {"d2h_bytes", "a step copies more back to the host"},

@@ -246,7 +246,7 @@ TEST(Explain, PutsLargerProblemsDownToTheLibrariesThatGotThem) {
   optimized(before).metrics["library_flops"] = toy::exact(1000);
   optimized(now).metrics["library_flops"] = toy::exact(2000);
   EXPECT_THAT(causes(evidence(before, now)).front().sentence,
-              StartsWith("the products or transforms of libraries are larger: library_flops 1000"));
+              StartsWith("a step asks libraries for more arithmetic: library_flops 1000"));
 }
 
 TEST(Explain, TellsBytesWithTheirUnit) {

@@ -19,7 +19,8 @@ void raise_to(std::int64_t bytes, std::atomic<std::int64_t>& highest) {
   while (bytes > known && !highest.compare_exchange_weak(known, bytes)) continue;
 }
 
-// Outside a watch, thus while a step is timed, either costs a load and a branch.
+// Outside a watch, thus in all timed steps but the first slow one, each call costs a load and a
+// branch more.
 void* taken(void* memory) noexcept {
   if (!watched.load(std::memory_order_relaxed) || !memory) return memory;
   const auto bytes = static_cast<std::int64_t>(::malloc_usable_size(memory));
