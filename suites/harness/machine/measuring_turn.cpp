@@ -21,25 +21,23 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// An abstract socket name (unix(7)): the kernel frees it when the process ends, however that
-// happens.
-constexpr std::string_view turn = "holdfast: the turn to measure on host";
-
-bool take(int socket) {
+// The name is that of an abstract socket (unix(7)): the kernel frees it when the process ends,
+// however that happens.
+bool take(int socket, std::string_view name) {
   sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
-  std::ranges::copy(turn, address.sun_path + 1);
-  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + turn.size());
+  std::ranges::copy(name, address.sun_path + 1);
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   return ::bind(socket, reinterpret_cast<const sockaddr*>(&address), length) == 0;
 }
 
-Descriptor wait_for_turn(std::chrono::milliseconds patience) {
+Descriptor wait_for_turn(const TurnRequest& request) {
   static bool waits_no_more = false, told = false;
   constexpr std::chrono::seconds long_enough_to_wonder(2);
   Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  for (const auto start = Clock::now(); !take(*socket);) {
+  for (const auto start = Clock::now(); !take(*socket, request.name);) {
     if (errno != EADDRINUSE || waits_no_more) return Descriptor();
     const auto waited = Clock::now() - start;
-    if (waited > patience) {
+    if (waited > request.patience) {
       waits_no_more = true;
       log(LogLevel::warn, "waited for its turn to measure in vain: measures beside others");
       return Descriptor();
@@ -60,11 +58,10 @@ void schedule_all(int policy) {
 
 }  // namespace
 
-MeasuringTurn::MeasuringTurn(const std::string& device, std::chrono::milliseconds patience,
-                             bool precedence) {
+MeasuringTurn::MeasuringTurn(const std::string& device, const TurnRequest& request) {
   if (device != "host") return;
-  turn_ = wait_for_turn(patience);
-  goes_before_ = *turn_ >= 0 && precedence;
+  turn_ = wait_for_turn(request);
+  goes_before_ = *turn_ >= 0 && request.precedence;
   if (goes_before_) schedule_all(SCHED_RR);
   if (*turn_ >= 0) awake_.emplace();
 }

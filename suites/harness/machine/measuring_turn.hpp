@@ -7,6 +7,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/files.hpp"
 #include "harness/machine/kept_awake.hpp"
@@ -14,8 +15,13 @@
 
 namespace holdfast {
 
-// How long a process waits for the turn, once: its holder may be stopped.
-inline constexpr auto patience_for_a_turn = std::chrono::seconds(30);
+// How a process asks for the turn.
+struct TurnRequest {
+  std::string_view name = "holdfast: the turn to measure on host";
+  // How long it waits, once: the turn's holder may be stopped.
+  std::chrono::milliseconds patience = std::chrono::seconds(30);
+  bool precedence = host_limits().precedence;
+};
 
 // A machine-wide lock if `device` is host, so that concurrent runs do not disturb each other. With
 // precedence (base/machine.hpp: where the machine grants it) the process's threads, and those that
@@ -24,9 +30,7 @@ inline constexpr auto patience_for_a_turn = std::chrono::seconds(30);
 // without it, and does not wait again.
 class MeasuringTurn {
  public:
-  explicit MeasuringTurn(const std::string& device,
-                         std::chrono::milliseconds patience = patience_for_a_turn,
-                         bool precedence = host_limits().precedence);
+  explicit MeasuringTurn(const std::string& device, const TurnRequest& request = {});
   MeasuringTurn(const MeasuringTurn&) = delete;
   MeasuringTurn& operator=(const MeasuringTurn&) = delete;
   ~MeasuringTurn();

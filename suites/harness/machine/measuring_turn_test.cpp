@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -20,6 +21,15 @@ namespace holdfast {
 namespace {
 
 using std::chrono::milliseconds;
+
+constexpr milliseconds impatience(10), a_while(30'000);
+
+// No program that measures asks for this turn.
+const std::string own_turn = "holdfast: the turn of a test, " + std::to_string(::getpid());
+
+TurnRequest own(milliseconds patience = a_while, bool precedence = host_limits().precedence) {
+  return {.name = own_turn, .patience = patience, .precedence = precedence};
+}
 
 // Scheduling policy of each thread of the team.
 std::vector<int> policies() {
@@ -42,14 +52,14 @@ struct AheadOfOthers : ::testing::Test {
 TEST_F(AheadOfOthers, AreAllThreadsOfTheTeamUntilTheTurnEnds) {
   ASSERT_TRUE(are_all(policies(), SCHED_OTHER));
   {
-    const MeasuringTurn turn("host");
+    const MeasuringTurn turn("host", own());
     EXPECT_TRUE(are_all(policies(), SCHED_RR));
   }
   EXPECT_TRUE(are_all(policies(), SCHED_OTHER));
 }
 
 TEST_F(AheadOfOthers, IsNobodyWhoWaitsForAGpu) {
-  const MeasuringTurn turn("cuda");
+  const MeasuringTurn turn("cuda", own());
   EXPECT_TRUE(are_all(policies(), SCHED_OTHER));
 }
 
@@ -58,7 +68,7 @@ TEST_F(KeepersHere, StayInTheLowestClassWhileOthersGoBeforeAll) {
   keepers.begin();
   const auto is_lowest = [&] { return ::sched_getscheduler(keepers.threads()[0]) == SCHED_IDLE; };
   {
-    const MeasuringTurn turn("host");
+    const MeasuringTurn turn("host", own());
     EXPECT_TRUE(is_lowest());
   }
   EXPECT_TRUE(is_lowest());
@@ -74,7 +84,7 @@ class Other {
     char sign = 0;
     if (child_ == 0) {
       ::close(released[1]);
-      const MeasuringTurn turn("host");
+      const MeasuringTurn turn("host", own());
       (void)!::write(told[1], "!", 1);
       (void)!::read(released[0], &sign, 1);
       ::_exit(0);  // without giving its turn back: the kernel does
@@ -107,17 +117,15 @@ bool holds_in_child(const Body& body) {
   return ::waitpid(child, &status, 0) == child && status == 0;
 }
 
-constexpr milliseconds impatience(10);
-
 TEST(MeasuringTurn, IsOfOneProcessAtATimeWithPrecedenceAndWithout) {
   for (const bool precedence : {host_limits().precedence, false}) {
     Other other;
     EXPECT_TRUE(holds_in_child([&] {
-      const MeasuringTurn turn("host", impatience, precedence);
+      const MeasuringTurn turn("host", own(impatience, precedence));
       return !turn.came() && ::sched_getscheduler(0) == SCHED_OTHER;
     }));
     other.release();
-    EXPECT_TRUE(MeasuringTurn("host", patience_for_a_turn, precedence).came());
+    EXPECT_TRUE(MeasuringTurn("host", own(a_while, precedence)).came());
   }
 }
 
@@ -127,22 +135,22 @@ TEST(MeasuringTurn, IsWaitedForUntilTheOtherEnds) {
     std::this_thread::sleep_for(impatience);
     other.release();
   });
-  EXPECT_TRUE(MeasuringTurn("host").came());
+  EXPECT_TRUE(MeasuringTurn("host", own()).came());
   later.join();
 }
 
 TEST(MeasuringTurn, IsNotWaitedForTwiceWhereItDidNotCome) {
   const Other other;
   EXPECT_TRUE(holds_in_child([] {
-    const bool in_vain = !MeasuringTurn("host", impatience).came();
+    const bool in_vain = !MeasuringTurn("host", own(impatience)).came();
     const auto start = std::chrono::steady_clock::now();
-    const bool again = !MeasuringTurn("host", patience_for_a_turn).came();
-    return in_vain && again && std::chrono::steady_clock::now() - start < patience_for_a_turn / 2;
+    const bool again = !MeasuringTurn("host", own(a_while)).came();
+    return in_vain && again && std::chrono::steady_clock::now() - start < a_while / 2;
   }));
 }
 
 TEST_F(AheadOfOthers, IsNobodyWhoDeclinesIt) {
-  const MeasuringTurn turn("host", patience_for_a_turn, false);
+  const MeasuringTurn turn("host", own(a_while, false));
   EXPECT_TRUE(are_all(policies(), SCHED_OTHER));
 }
 
