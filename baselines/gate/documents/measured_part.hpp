@@ -86,7 +86,10 @@ inline constexpr std::array metric_variants = {"optimized", "reference", case_va
 inline constexpr const char* kernels_metric =
     "kernels";  // a compact table of the kernels: evidence, never judged
 
-inline constexpr const char* instructions_metric = "instructions";  // of a step, counted apart
+// Of a step, counted apart from the timed processes.
+inline constexpr const char* instructions_metric = "instructions";
+inline constexpr const char* cycles_metric = "estimated_cycles";
+inline constexpr std::array counted_metrics = {instructions_metric, cycles_metric};
 
 // How far apart the processors of a host's threads stand: a control. It fails nothing itself; if it
 // grew by more than half, the times and ratios of its case decide nothing.

@@ -210,6 +210,23 @@ void add_counts(const Evidence& c, std::vector<Cause>& found) {
   }
 }
 
+// A host's step whose data miss in the simulated caches more often.
+void add_misses(const Evidence& c, std::vector<Cause>& found) {
+  const auto cycles = change_of(c, "optimized", cycles_metric);
+  const auto instructions = change_of(c, "optimized", instructions_metric);
+  if (!cycles || !instructions) return;
+  const double before = cycles->before - instructions->before;
+  const double now = cycles->now - instructions->now;
+  if (now - before <= host_time_tolerance * cycles->before) return;
+  const auto [was, is] = told_apart(before, now, "1");
+  found.push_back(
+      {text("a step waits longer for its data: simulated caches cost it ", is,
+            " cycles instead of ", was,
+            instructions->now == instructions->before ? ", by the same instructions" : "",
+            "; arrays are larger, lie or are walked in another order, or blocks no longer fit"),
+       c.profile});
+}
+
 // Which kernel took most of what the step lost, where both sides were profiled with times.
 std::string slowest_kernel(const Evidence& c, const std::string& variant) {
   const auto before = c.before->profiles.find(variant);
@@ -326,6 +343,7 @@ std::vector<Cause> causes(const Evidence& c) {
   add_resources(c, found);
   add_code_classes(c, found);
   add_counts(c, found);
+  add_misses(c, found);
   add_time(c, found);
   if (!found.empty()) return found;
   // What fails the gate comes before other machine code, which may be harmless.

@@ -56,6 +56,25 @@ Variant& optimized(Results& results) {
   return results.cases[0].variants["optimized"];
 }
 
+// On a host, whose steps execute a million instructions.
+Results walked(double cycles) {
+  Results results = measured();
+  results.env.device_class = toy::host().env.device_class;
+  optimized(results).metrics[instructions_metric] = toy::exact(1e6);
+  optimized(results).metrics[cycles_metric] = toy::exact(cycles);
+  return results;
+}
+
+TEST(Explain, NamesTheMissesThatTheSameInstructionsHave) {
+  const auto said = causes(evidence(walked(1.2e6), walked(3.2e6)));
+  EXPECT_THAT(
+      said.front().sentence,
+      StartsWith("a step waits longer for its data: simulated caches cost it 2200000 cycles "
+                 "instead of 200000, by the same instructions"));
+  EXPECT_THAT(causes(evidence(walked(1.2e6), walked(1.21e6))).front().sentence,
+              Not(HasSubstr("caches")));
+}
+
 Results slowed(double optimized_by, double reference_by) {
   Results results = measured();
   CaseResult& result = results.cases[0];

@@ -87,15 +87,20 @@ bool MetricJudge::is_counted(const std::string& case_id) const {
   });
 }
 
-// Device code has a hash. For host code the number of instructions of a step says as much, if the
-// code that was counted is the one that was timed.
+// Device code has a hash. For host code the number of instructions of a step says as much, if it
+// finds its data in the caches as before, and the code that was counted is the one that was timed.
 MetricJudge::SameCode MetricJudge::compare_code(const Context& context) const {
   SameCode same = SameCode::unknown;
   for (const NamedMetric& metric : context.all) {
-    const bool counted = metric.name == instructions_metric;
-    if ((metric.name != "identity" && !counted) || !metric.measured) continue;
+    const bool counted = metric.name == instructions_metric, cycles = metric.name == cycles_metric;
+    if ((metric.name != "identity" && !counted && !cycles) || !metric.measured) continue;
     const Entry* before =
         find_entry(part_.baseline, entry_key(context.result.id, metric.variant, metric.name));
+    if (cycles) {
+      if (before && judge(context.result, metric, context.all).row.verdict != verdict::pass)
+        return SameCode::no;
+      continue;
+    }
     if (!before || before->value != metric.measured->value) return SameCode::no;
     if (counted && part_.results.env.isa != counted_isa)
       same = SameCode::as_counted;

@@ -21,7 +21,7 @@ struct Counted {
   Results results = toy::host();
   List list = toy::list();
   Counted() {
-    list.metrics["instructions"] = {"exact"};
+    list.metrics["instructions"] = list.metrics[cycles_metric] = {"exact"};
     for (ListedCase& listed : list.cases) listed.devices["host"].push_back("instructions");
     count(1'000'000);
   }
@@ -203,6 +203,17 @@ TEST(Instructions, OfOtherCodeThanWasTimedLeaveALossBesideItsReferenceUndecided)
                         "x86-64-v4 code"));
   now.count(1'020'000);
   EXPECT_EQ(row(now.against({}), "speedup", "case").verdict, "REGRESSION");
+}
+
+TEST(Instructions, ThatWalkTheirDataInAnotherOrderAreNoSameCode) {
+  Counted before;
+  toy::metric(before.results, "optimized", cycles_metric) = toy::exact(1.5e6);
+  before.results.env.isa = "x86-64-v3";
+  Counted now = before;
+  now.move_with_its_reference();
+  EXPECT_EQ(row(now.against(before), "speedup", "case").verdict, "ENV");
+  toy::metric(now.results, "optimized", cycles_metric) = toy::exact(3e6);
+  EXPECT_EQ(row(now.against(before), "speedup", "case").verdict, "REGRESSION");
 }
 
 TEST(Instructions, OfOtherCodeThanWasTimedNeverPassALossBesideAnIdentity) {

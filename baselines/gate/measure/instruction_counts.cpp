@@ -2,12 +2,16 @@
 #include "gate/measure/instruction_counts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <future>
+#include <iterator>
+#include <ranges>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "base/machine.hpp"
@@ -27,7 +31,16 @@ using Ids = std::set<std::string>;
 
 constexpr const char* dump_name = "counts";
 constexpr const char* trigger = "desc: Trigger: Client Request: ";
+constexpr const char* events = "events: ";
 constexpr const char* totals = "totals: ";
+// Size in bytes, ways, and bytes of a line, the same on every machine: the first level of today's
+// processors, and a last one as large as what they keep for each core.
+constexpr const char* simulated_caches[] = {"--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64",
+                                            "--LL=2097152,16,64"};
+// The weights of KCachegrind's cycle estimation. Misses of instructions, which move with the place
+// of each function, are left out.
+constexpr std::pair<const char*, double> cycles_of[] = {
+    {"Ir", 1}, {"D1mr", 10}, {"D1mw", 10}, {"DLmr", 100}, {"DLmw", 100}};
 // The work of an allocator differs from step to step.
 constexpr double steady_within = 1e-3, allocators_work = 500;
 constexpr std::size_t fewest_dumps = 2, most_dumps = 100;
@@ -36,18 +49,45 @@ constexpr double part_of_a_case = 1. / 3;  // of the time for all of them: one t
 struct Dump {
   std::string key;  // "<case id>|<variant>"
   std::size_t number = 0;
-  double instructions = -1;
+  Executed executed = {};
 };
+
+// Of a line with the names of events and one with as many numbers.
+std::map<std::string, double> read_totals(const std::string& names, const std::string& numbers) {
+  std::istringstream name_of(names), number_of(numbers);
+  std::map<std::string, double> counts;
+  double count = 0;
+  for (std::string name; name_of >> name && number_of >> count;) counts[name] = count;
+  return counts;
+}
+
+Executed executed(const std::map<std::string, double>& counts) {
+  Executed executed;
+  if (const auto found = counts.find("Ir"); found != counts.end())
+    executed.instructions = found->second;
+  double cycles = 0;
+  for (const auto& [event, weight] : cycles_of) {
+    const auto found = counts.find(event);
+    if (found == counts.end()) return executed;
+    cycles += weight * found->second;
+  }
+  executed.cycles = cycles;
+  return executed;
+}
 
 // Empty for dumps that no step is read from: the first, and that at the end of the process.
 std::optional<Dump> read_dump(const fs::path& file) {
   std::ifstream in(file);
-  std::string name;
+  std::string name, names;
   Dump dump;
+  const auto behind = [](const std::string& line, std::string_view begin) {
+    return line.substr(begin.size());
+  };
   for (std::string line; std::getline(in, line);) {
-    if (line.starts_with(trigger)) name = line.substr(std::string_view(trigger).size());
+    if (line.starts_with(trigger)) name = behind(line, trigger);
+    if (line.starts_with(events)) names = behind(line, events);
     if (line.starts_with(totals))
-      dump.instructions = std::strtod(line.c_str() + std::string_view(totals).size(), nullptr);
+      dump.executed = executed(read_totals(names, behind(line, totals)));
   }
   const std::size_t bar = name.rfind('|');
   if (bar == std::string::npos) return std::nullopt;
@@ -64,8 +104,7 @@ Task counting_task(const Counting& counting, const Ids& ids, const fs::path& fol
   Task task{.program = counting.valgrind,
             .arguments = {"--tool=callgrind", "--quiet", "--instr-atstart=no",
                           "--callgrind-out-file=" + (folder / dump_name).string(),
-                          "--command-line-only=yes", counting.binary.string(), "--device=host",
-                          "--count-instructions"},
+                          "--command-line-only=yes"},
             .environment = {{"HOLDFAST_NUM_THREADS", "1"},
                             {"GOMP_SPINCOUNT", "1000"},
                             {"GLIBC_TUNABLES",
@@ -73,7 +112,13 @@ Task counting_task(const Counting& counting, const Ids& ids, const fs::path& fol
                              "glibc.malloc.mxfast=0:glibc.malloc.tcache_count=65535"},
                             {"HOLDFAST_PADDING", ""}}};
   if (!counting.answers.empty()) task.environment["HOLDFAST_ANSWERS"] = counting.answers.string();
-  task.arguments.insert(task.arguments.end(), counting.arguments.begin(), counting.arguments.end());
+  const auto add = [&](const auto& more) {
+    task.arguments.insert(task.arguments.end(), std::begin(more), std::end(more));
+  };
+  add(simulated_caches);
+  add(std::array{counting.binary.string(), std::string("--device=host"),
+                 std::string("--count-instructions")});
+  add(counting.arguments);
   task.arguments.push_back("--filter=" + filter_of(ids));
   return task;
 }
@@ -83,8 +128,10 @@ std::vector<Ids> shares(const Results& results) {
   std::vector<Ids> shares(static_cast<std::size_t>(std::min(usable_cpus(), 2)));
   std::size_t next = 0;
   for (const CaseResult& result : results.cases)
-    if (std::any_of(result.variants.begin(), result.variants.end(), [](const auto& variant) {
-          return variant.second.metrics.contains(instructions_metric);
+    if (std::ranges::any_of(result.variants, [](const auto& variant) {
+          return std::ranges::any_of(counted_metrics, [&](const char* name) {
+            return variant.second.metrics.contains(name);
+          });
         }))
       shares[next++ % shares.size()].insert(result.id);
   std::erase_if(shares, [](const Ids& ids) { return ids.empty(); });
@@ -99,6 +146,25 @@ std::string what_ended(const Outcome& outcome, double timeout_seconds) {
   const std::string words = last_lines(outcome.complaints, 2);
   return text("the counting process ", describe(outcome, timeout_seconds),
               words.empty() ? "" : "; its last words: ", words);
+}
+
+// Puts counts in the place of promises. Takes out those that cannot be kept, and says why.
+std::string keep_promises(const std::vector<Executed>& dumps, Metrics& metrics) {
+  constexpr std::array values = {&Executed::instructions, &Executed::cycles};
+  static_assert(values.size() == counted_metrics.size());
+  std::string why, broken;
+  const auto step = count_of_a_step(dumps, why);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto promise = metrics.find(counted_metrics[i]);
+    if (promise == metrics.end()) continue;
+    if (step && (*step).*values[i] >= 0) {
+      promise->second = {.kind = promise->second.kind, .value = (*step).*values[i]};
+    } else {
+      metrics.erase(promise);
+      broken = step ? "callgrind simulated no caches" : why;
+    }
+  }
+  return broken;
 }
 
 // Counts one share, in as many processes as it takes: what ends one costs only the case that it had
@@ -180,27 +246,32 @@ Dumps read_dumps(const fs::path& folder) {
   for (const auto& file : fs::directory_iterator(folder)) {
     const auto dump = read_dump(file.path());
     if (!dump) continue;
-    std::vector<double>& counts = dumps[dump->key];
+    std::vector<Executed>& counts = dumps[dump->key];
     if (dump->number >= most_dumps) continue;
-    if (dump->number >= counts.size()) counts.resize(dump->number + 1, -1);
-    counts[dump->number] = dump->instructions;
+    if (dump->number >= counts.size()) counts.resize(dump->number + 1);
+    counts[dump->number] = dump->executed;
   }
   return dumps;
 }
 
-std::optional<double> count_of_a_step(const std::vector<double>& dumps, std::string& why) {
-  if (dumps.size() < fewest_dumps || std::count(dumps.begin(), dumps.end(), -1) > 0) {
+std::optional<Executed> count_of_a_step(const std::vector<Executed>& dumps, std::string& why) {
+  const auto is_absent = [](const Executed& dump) { return dump.instructions < 0; };
+  if (dumps.size() < fewest_dumps || std::ranges::any_of(dumps, is_absent)) {
     why = "callgrind left no dump of its steps";
     return std::nullopt;
   }
-  const double first = dumps[0], count = dumps[1] - first;
+  const double first = dumps[0].instructions, count = dumps[1].instructions - first;
   const auto differs = [&](double one) {
     return std::abs(one - first) > steady_within * first + allocators_work;
   };
   std::vector<double> steps = {count};
-  steps.insert(steps.end(), dumps.begin() + 2, dumps.end());
+  for (const Executed& dump : dumps | std::views::drop(2)) steps.push_back(dump.instructions);
   const auto other = std::find_if(steps.begin(), steps.end(), differs);
-  if (other == steps.end() && count > 0) return count;
+  if (other == steps.end() && count > 0) {
+    const bool simulated = dumps[0].cycles >= 0 && dumps[1].cycles >= 0;
+    return Executed{.instructions = count,
+                    .cycles = simulated ? dumps[1].cycles - dumps[0].cycles : -1};
+  }
   why = text("one step executes ", canonical_line(first), " instructions and a later one ",
              canonical_line(other == steps.end() ? count : *other),
              "; every step must do the same work");
@@ -210,29 +281,32 @@ std::optional<double> count_of_a_step(const std::vector<double>& dumps, std::str
 void leave_uncounted(Results& results, const std::string& why) {
   for (CaseResult& result : results.cases)
     for (auto& [variant, content] : result.variants)
-      if (const auto promise = content.metrics.find(instructions_metric);
-          promise != content.metrics.end())
-        promise->second = {.kind = promise->second.kind, .reason = why};
+      for (const char* name : counted_metrics)
+        if (const auto promise = content.metrics.find(name); promise != content.metrics.end())
+          promise->second = {.kind = promise->second.kind, .reason = why};
 }
 
 bool is_counted(const Results& results, const std::vector<ListedCase>& listed) {
-  Ids promised;
+  std::set<std::pair<std::string, std::string>> promised;  // case and metric
   for (const ListedCase& one : listed)
-    if (const auto host = one.devices.find("host");
-        host != one.devices.end() && std::ranges::count(host->second, instructions_metric) > 0)
-      promised.insert(one.id);
+    if (const auto host = one.devices.find("host"); host != one.devices.end())
+      for (const char* name : counted_metrics)
+        if (std::ranges::count(host->second, name) > 0) promised.emplace(one.id, name);
   return std::ranges::all_of(results.cases, [&](const CaseResult& result) {
-    if (result.status != "ok" || !promised.contains(result.id)) return true;
-    return std::ranges::all_of(result.variants, [](const auto& variant) {
-      const auto count = variant.second.metrics.find(instructions_metric);
-      return count != variant.second.metrics.end() && count->second.value;
-    });
+    return result.status != "ok" || std::ranges::all_of(counted_metrics, [&](const char* name) {
+             return !promised.contains({result.id, name}) ||
+                    std::ranges::all_of(result.variants, [&](const auto& variant) {
+                      const auto count = variant.second.metrics.find(name);
+                      return count != variant.second.metrics.end() && count->second.value;
+                    });
+           });
   });
 }
 
 Results without_counts(Results results) {
   for (CaseResult& result : results.cases)
-    for (auto& [variant, content] : result.variants) content.metrics.erase(instructions_metric);
+    for (auto& [variant, content] : result.variants)
+      for (const char* name : counted_metrics) content.metrics.erase(name);
   return results;
 }
 
@@ -253,23 +327,12 @@ std::vector<std::string> count_instructions(const Counting& counting, Results& r
     ended.merge(share.ended);
     complaints.insert(complaints.end(), share.complaints.begin(), share.complaints.end());
   }
-  for (CaseResult& result : results.cases) {
+  for (CaseResult& result : results.cases)
     for (auto& [variant, content] : result.variants) {
-      const auto promise = content.metrics.find(instructions_metric);
-      if (promise == content.metrics.end()) continue;
-      const auto counted = dumps.find(result.id + '|' + variant);
-      std::string why;
-      const auto count =
-          count_of_a_step(counted == dumps.end() ? std::vector<double>() : counted->second, why);
-      if (count) {
-        promise->second = {.kind = promise->second.kind, .value = count};
-        continue;
-      }
-      content.metrics.erase(promise);
-      if (!ended.contains(result.id))
+      const std::string why = keep_promises(dumps[result.id + '|' + variant], content.metrics);
+      if (!why.empty() && !ended.contains(result.id))
         complaints.push_back(text(result.id, ' ', variant, ": ", why));
     }
-  }
   return complaints;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `holdfast run --count-instructions`: what single steps execute, counted by the suite in up to
-// two more processes, inside valgrind's callgrind.
+// `holdfast run --count-instructions`: what single steps execute and what they miss in simulated
+// caches, counted by the suite in up to two more processes, inside valgrind's callgrind.
 #pragma once
 
 #include <filesystem>
@@ -32,15 +32,23 @@ struct Counting {
   std::function<void(std::string_view line)> on_line = {};
 };
 
+// What callgrind counted of one dump or step; negative what it did not.
+struct Executed {
+  double instructions = -1;
+  double cycles =
+      -1;  // estimated: an instruction one, a miss of data in L1 10, in the last level 100
+};
+
 // Of each variant, "<case id>|<variant>": what callgrind saw in one step, in the next two, and in
-// each of some more where steps are quick; -1 for a dump that is not there though a later one is.
-using Dumps = std::map<std::string, std::vector<double>>;
+// each of some more where steps are quick; empty for a dump that is not there though a later one
+// is.
+using Dumps = std::map<std::string, std::vector<Executed>>;
 
 // The dumps that callgrind left in `folder`.
 Dumps read_dumps(const std::filesystem::path& folder);
 
 // What a further step adds. Empty where a dump is missing or the steps differ; then `why` says so.
-std::optional<double> count_of_a_step(const std::vector<double>& dumps, std::string& why);
+std::optional<Executed> count_of_a_step(const std::vector<Executed>& dumps, std::string& why);
 
 // Why nobody counted, in the place of each count that the results promise.
 void leave_uncounted(Results& results, const std::string& why);
@@ -51,8 +59,8 @@ bool is_counted(const Results& results, const std::vector<ListedCase>& listed);
 // The results without the counts that they promise, which the gate then finds missing.
 Results without_counts(Results results);
 
-// Gives each variant that promises the metric its count, by two processes at once, because nothing
-// is timed meanwhile; and takes the promise out where it was not kept: the gate then finds it
+// Gives each variant that promises counts what a step of it has, by two processes at once, because
+// nothing is timed meanwhile; and takes a promise out where it was not kept: the gate then finds it
 // missing. One sentence for each of those.
 std::vector<std::string> count_instructions(const Counting& counting, Results& results);
 

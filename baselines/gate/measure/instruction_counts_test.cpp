@@ -25,31 +25,45 @@ constexpr const char* spin = "counted_suite/spin/n:1/f64";
 constexpr double instructions_of_a_round = 2;
 constexpr double rounds = 200'000;
 
+// Of dumps with these instructions; -1 where a step has no count.
+double instructions_of_a_step(const std::vector<double>& instructions, std::string& why) {
+  std::vector<Executed> dumps;
+  for (const double one : instructions) dumps.push_back({.instructions = one});
+  const auto step = count_of_a_step(dumps, why);
+  return step ? step->instructions : -1;
+}
+
 TEST(InstructionCounts, AStepIsWhatAFurtherStepAdds) {
   std::string why;
-  EXPECT_EQ(count_of_a_step({110, 210, 110}, why), 100);
-  EXPECT_EQ(count_of_a_step({110, 210}, why), 100);
+  EXPECT_EQ(instructions_of_a_step({110, 210, 110}, why), 100);
+  EXPECT_EQ(instructions_of_a_step({110, 210}, why), 100);
+}
+
+TEST(InstructionCounts, AStepHasCyclesWhereBothDumpsHave) {
+  std::string why;
+  EXPECT_EQ(count_of_a_step({{110, 900}, {210, 1100}, {110, 950}}, why).value().cycles, 200);
+  EXPECT_LT(count_of_a_step({{110, 900}, {210, -1}, {110, 900}}, why).value().cycles, 0);
 }
 
 TEST(InstructionCounts, AStateThatIsNotSteadyHasNone) {
   std::string why;
-  EXPECT_FALSE(count_of_a_step({110'000, 210'000, 112'000}, why));
+  EXPECT_EQ(instructions_of_a_step({110'000, 210'000, 112'000}, why), -1);
   EXPECT_THAT(why, HasSubstr("one step executes 110"));
 }
 
 TEST(InstructionCounts, WhatAnAllocatorFindsMayDiffer) {
   std::string why;
-  EXPECT_EQ(count_of_a_step({1'000'000, 2'000'050, 1'000'990}, why), 1'000'050);
-  EXPECT_EQ(count_of_a_step({100'000, 200'050, 100'390}, why), 100'050);
+  EXPECT_EQ(instructions_of_a_step({1'000'000, 2'000'050, 1'000'990}, why), 1'000'050);
+  EXPECT_EQ(instructions_of_a_step({100'000, 200'050, 100'390}, why), 100'050);
 }
 
 TEST(InstructionCounts, AMissingDumpIsToldApart) {
   std::string why;
-  EXPECT_FALSE(count_of_a_step({110, -1, 110}, why));
+  EXPECT_EQ(instructions_of_a_step({110, -1, 110}, why), -1);
   EXPECT_THAT(why, HasSubstr("left no dump"));
-  EXPECT_FALSE(count_of_a_step({110, 210, 110, -1, 110}, why));
-  EXPECT_FALSE(count_of_a_step({110}, why));
-  EXPECT_FALSE(count_of_a_step({}, why));
+  EXPECT_EQ(instructions_of_a_step({110, 210, 110, -1, 110}, why), -1);
+  EXPECT_EQ(instructions_of_a_step({110}, why), -1);
+  EXPECT_EQ(instructions_of_a_step({}, why), -1);
 }
 
 TEST(InstructionCounts, AnyOfTheStepsThatDoesLessIsFound) {
@@ -58,23 +72,24 @@ TEST(InstructionCounts, AnyOfTheStepsThatDoesLessIsFound) {
     std::vector<double> dumps = equal;
     dumps[1] = 219'900;
     std::string why;
-    EXPECT_EQ(count_of_a_step(dumps, why), 109'900);
+    EXPECT_EQ(instructions_of_a_step(dumps, why), 109'900);
     dumps[lazy] = 10'000;
-    EXPECT_FALSE(count_of_a_step(dumps, why)) << lazy;
+    EXPECT_EQ(instructions_of_a_step(dumps, why), -1) << lazy;
     EXPECT_THAT(why, HasSubstr("a later one 10"));
   }
   for (const std::vector<double>& dumps :
        {std::vector{110'000., 120'000., 110'000.}, std::vector{110'000., 120'000.}}) {
     std::string why;
-    EXPECT_FALSE(count_of_a_step(dumps, why)) << "the second of the two";
+    EXPECT_EQ(instructions_of_a_step(dumps, why), -1) << "the second of the two";
   }
 }
 
 TEST(InstructionCounts, DumpsAreReadByTheirNames) {
   const TemporaryFolder folder("dumps");
   const auto dump = [&](const char* file, const char* name, int total) {
-    write_file(folder.path() / file, text("version: 1\n\ndesc: Trigger: Client Request: ", name,
-                                          "\n\nsummary: ", total, "\n\ntotals: ", total, "\n"));
+    write_file(folder.path() / file,
+               text("version: 1\n\ndesc: Trigger: Client Request: ", name,
+                    "\n\nevents: Ir Dr\n\nsummary: ", total, " 3\n\ntotals: ", total, " 3\n"));
   };
   dump("counts.1", "toy/a/f64|optimized|0", 10);
   dump("counts.2", "toy/a/f64|optimized|1", 20);
@@ -82,7 +97,22 @@ TEST(InstructionCounts, DumpsAreReadByTheirNames) {
   write_file(folder.path() / "counts", "desc: Trigger: Program termination\n\ntotals: 7\n");
   const Dumps dumps = read_dumps(folder.path());
   ASSERT_EQ(dumps.size(), 1u);
-  EXPECT_THAT(dumps.at("toy/a/f64|optimized"), testing::ElementsAre(10, 20, 10));
+  std::vector<double> instructions;
+  for (const Executed& one : dumps.at("toy/a/f64|optimized")) {
+    instructions.push_back(one.instructions);
+    EXPECT_LT(one.cycles, 0);
+  }
+  EXPECT_THAT(instructions, testing::ElementsAre(10, 20, 10));
+}
+
+TEST(InstructionCounts, CyclesWeighInstructionsAndMissesOfData) {
+  const TemporaryFolder folder("dumps");
+  write_file(folder.path() / "counts.1",
+             "desc: Trigger: Client Request: toy/a/f64|optimized|0\n"
+             "events: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw\ntotals: 1000 9 9 7 5 3 7 2 1\n");
+  const Executed one = read_dumps(folder.path()).at("toy/a/f64|optimized").at(0);
+  EXPECT_EQ(one.instructions, 1000);
+  EXPECT_EQ(one.cycles, 1000 + 10 * (5 + 3) + 100 * (2 + 1));
 }
 
 // A valgrind that leaves the dumps of each case, 100 instructions a step; for toy/bad it does
@@ -106,7 +136,7 @@ for id in $ids; do
   [ $id != toy/bad ] || { echo "about to fall" >&2; )",
                               bad, R"(; }
   for step in 0:100 1:200 2:100; do
-    printf 'desc: Trigger: Client Request: %s|optimized|%s\ntotals: %s\n' \
+    printf 'desc: Trigger: Client Request: %s|optimized|%s\nevents: Ir\ntotals: %s\n' \
       $id ${step%:*} ${step#*:} > $out.$(echo $id | tr / .).${step%:*}
   done
 done
@@ -150,7 +180,9 @@ const std::string counting_policy = R"({"schema": "holdfast-policy/1",
            "ratio": {"gate": "off"}, "time": {"gate": "off"}, "bound": {"gate": "off"},
            "codegen": {"gate": "off"}, "advisory": {"gate": "off"}},
  "metrics": {"instructions": {"tolerance": 0.005, "patch_tolerance": 0.02, "same": ["compiler"],
-                              "on_request": "--count-instructions"}},
+                              "on_request": "--count-instructions"},
+             "estimated_cycles": {"tolerance": 0.05, "patch_tolerance": 0.1, "same": ["compiler"],
+                                  "on_request": "--count-instructions"}},
  "rules": [], "waivers": []})";
 
 class CountedSuite : public GateCommand {
@@ -234,7 +266,9 @@ TEST_F(CountedSuite, CountsRepeatExactlyAndShowAPlantedPercentExactly) {
       check(), 0,
       AllOf(HasSubstr("instructions: this run was not asked for it; measure with "
                       "--count-instructions"),
-            HasSubstr("(passed; 2 accepted or bounded values of instructions not measured here)")));
+            HasSubstr(
+                "(passed; 2 accepted or bounded values of estimated_cycles not measured here; 2 "
+                "accepted or bounded values of instructions not measured here)")));
   ASSERT_EQ(accept({"--bootstrap"}), 0) << complaints_;
   EXPECT_EQ(read_baseline(stored()).entries.at(text(spin, "|optimized|instructions")).value,
             Value(plain));
@@ -247,6 +281,18 @@ TEST_F(CountedSuite, WhatAStepThatAllocatesExecutesDependsOnNothingThatIsHeldBes
     counts.insert(count());
   }
   EXPECT_THAT(counts, SizeIs(1));
+}
+
+// Only a processor's caches tell the two apart.
+TEST_F(CountedSuite, TheSameInstructionsInAnotherOrderOfMemoryAreARegression) {
+  ASSERT_EQ(run({{"PLANTED_STRIDE", "1"}}).code, 0);
+  const double plain = count();
+  ASSERT_EQ(accept({"--bootstrap"}), 0) << complaints_;
+  ASSERT_EQ(run({{"PLANTED_STRIDE", "1031"}}).code, 0);
+  EXPECT_EQ(count(), plain);
+  expect_output(check(), 1,
+                AllOf(HasSubstr("REGRESSION"), HasSubstr("estimated_cycles rose from "),
+                      Not(HasSubstr("instructions rose"))));
 }
 
 TEST_F(CountedSuite, StepsThatDifferAreNotCountedAndThenMissing) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The process behind `holdfast run --count-instructions`: single steps of cases under valgrind's
-// callgrind, which counts their instructions.
+// callgrind, which counts their instructions, and their misses in caches that it simulates.
 //
 // For each variant callgrind writes dumps of one step, two steps and then single steps again, named
 // "<case id>|<variant>|<number of the dump>". A step's count is that of two steps minus that of

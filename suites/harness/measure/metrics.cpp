@@ -135,8 +135,10 @@ const Metric table[] = {
      [](const M&, const V& v) {
        return ratio(static_cast<double>(v.step.h2d_bytes), v.least_upload_bytes);
      }},
-    // Counted by separate processes (instruction_count.hpp); `holdfast run` adds them.
+    // Both counted by separate processes (instruction_count.hpp); `holdfast run` adds them.
     {"instructions", "1", "exact", lower, on_host, variant, counted_steps,
+     [](const M&, const V&) -> Reading { return std::nullopt; }},
+    {"estimated_cycles", "1", "exact", lower, on_host, variant, counted_steps,
      [](const M&, const V&) -> Reading { return std::nullopt; }},
     {"compile_warm", "programs", "exact", lower, gpu, variant, steps, warm<&Counts::programs>},
     {"compile_steady", "programs", "exact", lower, gpu, variant, steps,

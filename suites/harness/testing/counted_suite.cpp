@@ -2,8 +2,9 @@
 // A suite for tests, whose steps execute a known number of instructions. PLANTED_PERCENT adds that
 // many percent to a step of the optimized variant, PLANTED=unsteady makes steps differ,
 // PLANTED=remembers answers every seventh from memory, PLANTED=prepares does a part of its work in
-// the first step from a start alone, PLANTED=allocates takes and frees aligned blocks, and
-// PLANTED_BLOCKS holds that many small ones.
+// the first step from a start alone, PLANTED=allocates takes and frees aligned blocks,
+// PLANTED_STRIDE reads an array at that stride, every number once, and PLANTED_BLOCKS holds that
+// many small blocks.
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -30,6 +31,13 @@ void take_and_free() {
   std::free(block);
 }
 
+// Any odd stride meets every number, by the same instructions.
+double sum_at(std::size_t stride, const std::vector<double>& numbers) {
+  double sum = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) sum += numbers[i * stride % numbers.size()];
+  return sum;
+}
+
 class Spin : public Computation {
  public:
   Spin(Backend& backend, Variant variant) : state_(backend, 1, "state") {
@@ -42,12 +50,15 @@ class Spin : public Computation {
     remembers_ = planted && std::string_view(planted) == "remembers";
     prepares_ = planted && std::string_view(planted) == "prepares";
     allocates_ = planted && std::string_view(planted) == "allocates";
+    const char* stride = std::getenv("PLANTED_STRIDE");
+    stride_ = stride ? std::stoul(stride) : 0;
+    if (stride_ > 0) numbers_.resize(1 << 16);
     const char* blocks = std::getenv("PLANTED_BLOCKS");
     for (long i = blocks ? std::stol(blocks) : 0; i > 0; --i)
       held_.push_back(std::make_unique<SmallBlock>());
   }
   void step() override {
-    state_.data()[0] += 10;
+    state_.data()[0] += 10 + sum_at(stride_, numbers_);
     if (!remembers_ || ++steps_ % 7 != 0) spin(rounds_);
     if (std::exchange(prepares_now_, false)) spin(rounds / 10);
     if (unsteady_) rounds_ += rounds / 100;
@@ -63,6 +74,8 @@ class Spin : public Computation {
   using SmallBlock = std::array<char, 512>;
   std::vector<std::unique_ptr<SmallBlock>> held_ = {};
   Buffer<double> state_;
+  std::vector<double> numbers_ = {};
+  std::size_t stride_ = 0;
   long rounds_ = 0;
   int steps_ = 0;
   bool unsteady_ = false, remembers_ = false, allocates_ = false;

@@ -167,7 +167,8 @@ Command run_command() {
                    "then profile each case in one more process, into <device "
                    "class>/profiles/<suite>/"},
                   {"count-instructions", "",
-                   "on host: count the instructions of a step too, in valgrind's callgrind"},
+                   "on host: count a step's instructions and estimate its cycles too, in "
+                   "valgrind's callgrind"},
                   {"count-instructions-if-possible", "",
                    "the same; where valgrind is missing the results say so"},
                   common::bin_dir,
