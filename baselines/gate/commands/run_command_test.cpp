@@ -295,7 +295,7 @@ for word; do
   case $word in --callgrind-out-file=*) out=${word#*=} ;; esac
 done
 for step in 0:100 1:200 2:100; do
-  printf 'desc: Trigger: Client Request: fake_suite/add/n:8/f64|optimized|%s\ntotals: %s\n' \
+  printf 'desc: Trigger: Client Request: fake_suite/add/n:8/f64|optimized|%s\nevents: Ir\ntotals: %s\n' \
     ${step%:*} ${step#*:} > $out.${step%:*}
 done
 )");

@@ -97,6 +97,7 @@ TEST(Metrics, InstructionsAreCountedOfMarkedCasesOnTheHost) {
   Case one = toy_case();
   one.counted = true;
   EXPECT_THAT(promised(one, "host"), Contains("instructions"));
+  EXPECT_THAT(promised(one, "host"), Contains("estimated_cycles"));
   EXPECT_THAT(promised(one, "cuda-dry:sm_90"), Not(Contains("instructions")));
   one.counted = false;
   EXPECT_THAT(promised(one, "host"), Not(Contains("instructions")));
