@@ -163,9 +163,9 @@ endfunction()
 
 # holdfast_add_workload(<name> SOURCES <file>... HOST_SOURCES <file>... CUDA_SOURCES <file>... DEVICE_CODE <file>...): the
 # library holdfast_<name> of kernels/<name>/. HOST_SOURCES are compiled per instruction set; the workload chooses at run
-# time. APART as with tests. CUDA_SOURCES are compiled where the toolkit is; DEVICE_CODE is what NVRTC is given at run time.
+# time. CUDA_SOURCES are compiled where the toolkit is; DEVICE_CODE is what NVRTC is given at run time.
 function(holdfast_add_workload name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "APART" "" "SOURCES;HOST_SOURCES;CUDA_SOURCES;DEVICE_CODE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HOST_SOURCES;CUDA_SOURCES;DEVICE_CODE")
   holdfast_embed(${name} ${arg_DEVICE_CODE})
   holdfast_add_isa_objects(holdfast_${name} ${arg_HOST_SOURCES})
   if(NOT HOLDFAST_CUDA)
@@ -173,9 +173,6 @@ function(holdfast_add_workload name)
   endif()
   holdfast_add_library(holdfast_${name} ${holdfast_${name}_objects} ${arg_SOURCES} ${arg_CUDA_SOURCES}
                        ${${name}_sources} USES holdfast_runtime)
-  if(arg_APART)
-    set_target_properties(holdfast_${name} PROPERTIES UNITY_BUILD OFF)
-  endif()
 endfunction()
 
 # holdfast_add_suite(<name> SOURCES <file>... [USES <library>...] [DEVICES <device>...]): the binary <name> with its list of

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "clusterless_kde/data/data.hpp"
-#include "clusterless_kde/problem/range.hpp"
 #include "clusterless_kde/testing/support.hpp"
 #include "testing/error_of.hpp"
 

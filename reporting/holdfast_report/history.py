@@ -123,6 +123,14 @@ class Awaited(FileIO):
         return super().readinto(into)
 
 
+def wait_for(process: subprocess.Popen[bytes]) -> None:
+    """For the end of a process that has closed its output, PATIENCE seconds at most."""
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired as error:
+        raise TimeoutError(f"did not end for {PATIENCE:g} s") from error
+
+
 def answer_of(command: list[str]) -> Iterator[str]:
     """What a command writes, line by line while it works, but the last line when it ended well:
     that of a killed command may be cut. The sentence of a failure becomes a Problem."""
@@ -144,6 +152,7 @@ def answer_of(command: list[str]) -> Iterator[str]:
                 for line in lines:
                     yield last
                     last = line
+                wait_for(process)
             except TimeoutError as error:
                 process.kill()
                 raise Problem(f"'{' '.join(command)}' {error}, and was stopped") from error

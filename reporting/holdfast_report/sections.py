@@ -97,7 +97,7 @@ def ratios(root: Root) -> Section:
                 f"Speedup of each case on {part.device_class}",
                 unit_line=1.0,
             ),
-            lambda part: tables.speedup_table(root, part),
+            tables.speedup_table,
         ),
         "sweeps": sweeps[:OPEN_SWEEPS],
         "more_sweeps": sweeps[OPEN_SWEEPS:],

@@ -65,7 +65,7 @@ def speedups(root: Root, part: Part) -> list[Bar]:
     return bars
 
 
-def speedup_table(root: Root, part: Part) -> Table:
+def speedup_table(part: Part) -> Table:
     rows = []
     for case in part.measured:
         metric = case.metric("case", "speedup")

@@ -216,7 +216,7 @@ def test_an_address_that_is_none_is_refused(
     assert "is no address of a repository" in refusal([*workplace.options(), f"--repository={address}"], capsys)
 
 
-def test_the_address_of_a_commit_has_one_slash_between_its_parts(workplace: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_address_of_a_commit_has_one_slash_between_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert link_of("https://git.example/owner/name/") == "https://git.example/owner/name/commit/"
     monkeypatch.setenv("GITHUB_SERVER_URL", "https://git.example")
     monkeypatch.setenv("GITHUB_REPOSITORY", "lab/holdfast")
@@ -279,6 +279,10 @@ def test_a_command_that_never_answers_is_given_up(
         assert "wrote nothing for 0.1 s" in refusal(workplace.options(), capsys)
         assert "wrote nothing" in workplace.page()
     assert limits and all(limits), "nor is git waited for"
+    workplace.holdfast.write_text(
+        f"#!/bin/sh\ncat {workplace.folder}/trend.json\nexec tail -f /dev/null >/dev/null\n"
+    )
+    assert "did not end for 0.1 s, and was stopped" in refusal(workplace.options(), capsys)
 
 
 def test_the_module_runs_from_a_shell(workplace: Workplace) -> None:

@@ -187,8 +187,8 @@ def test_a_page_of_a_commit_counts_its_verdicts_and_says_what_nobody_judged() ->
     site = site_of(archive_of(2, run(0, PASS=30, REGRESSION=1), run(1)))
     said = words(run_page(site, Renderer(site), 0)[1])
     assert "30" in said and "REGRESSION" in said and "1 block" in said
-    assert f"{HOST}: nothing was judged" in gaps_at(site, 1, site.archive.runs_at(1))
-    assert f"{HOST}: nothing was judged" not in gaps_at(site, 0, site.archive.runs_at(0))
+    assert f"{HOST}: nothing was judged" in gaps_at(site, site.archive.runs_at(1))
+    assert f"{HOST}: nothing was judged" not in gaps_at(site, site.archive.runs_at(0))
 
 
 def test_all_commits_are_listed_with_how_many_levels_each_changed() -> None:

@@ -102,7 +102,7 @@ def test_a_speedup_is_red_below_its_bound_and_blue_at_it() -> None:
 
 def test_the_numbers_of_a_speedup_stand_under_their_names() -> None:
     part = host_part()
-    table = tables.speedup_table(Root(Path(), [part]), part)
+    table = tables.speedup_table(part)
     first = dict(zip(table.head, table.rows[0], strict=True))
     spread = part.measured[0].metrics["speedup"].mad_between
     assert spread is not None

@@ -18,7 +18,7 @@ from holdfast_report.plots import Progress, stem_of
 from holdfast_report.root import Part, Root
 from holdfast_report.run_line import Past
 from holdfast_report.since_when import now_of, since_in, trends_of
-from holdfast_report.sketch import Plane, Sketch, Words, figure_of, path_data, svg
+from holdfast_report.sketch import Plane, Words, figure_of, path_data, svg
 from holdfast_report.trends import Band, band_of, rank, short_commit, worth_a_panel
 from matplotlib.colors import to_rgba
 from matplotlib.image import imread
@@ -396,7 +396,7 @@ def test_one_wild_value_leaves_the_panel_to_the_rest_and_is_an_arrow_at_its_edge
     assert len(heights) == 40 and max(heights) - min(heights) > (BOTTOM - TOP) / 3
     (arrows,) = areas(sketch, "optimized")
     ((tip, *_),) = arrows.outlines
-    assert tip == pytest.approx((places(sketch, 41).x(20), TOP))
+    assert tip == pytest.approx((places(41).x(20), TOP))
 
 
 def test_a_spread_beyond_the_panel_is_cut_at_its_edge() -> None:
@@ -464,14 +464,14 @@ def stepped() -> Series:
     return Series.model_validate(builders.trend()["series"][0])
 
 
-def places(sketch: Sketch, count: int) -> Plane:
+def places(count: int) -> Plane:
     """Where the points of a panel of so many lie: half a step of room and a tenth at both ends."""
     return Plane(LEFT, RIGHT, TOP, BOTTOM, (-0.6, count - 0.4), (0, 1))
 
 
 def test_marks_of_a_panel_stand_where_their_commits_are() -> None:
     sketch = panel(stepped(), Band(10.0, 0.05))
-    plane = places(sketch, 10)
+    plane = places(10)
     upright, levels = lines(sketch, "ink")
     assert [x for x, _ in upright.strokes[0]] == pytest.approx([plane.x(5.5)] * 2), "before the seventh"
     assert [x for stroke in levels.strokes for x, _ in stroke] == pytest.approx([plane.x(at) for at in (0, 5, 6, 9)])
@@ -491,7 +491,7 @@ def test_a_value_that_failed_is_a_cross_in_the_colour_of_an_alarm() -> None:
     sketch = panel(one)
     (cross,) = lines(sketch, "bad")
     x, y = np.mean([place for stroke in cross.strokes for place in stroke], axis=0)
-    assert x == pytest.approx(places(sketch, 10).x(2))
+    assert x == pytest.approx(places(10).x(2))
     assert sorted({round(at - x, 6) for stroke in cross.strokes for at, _ in stroke}) == [-2.5, 2.5]
     assert all(abs(a[1] - b[1]) == pytest.approx(5) for a, b in cross.strokes), "both of its lines fall or rise"
     assert (x, y) not in [at for mark in dots(sketch, "optimized") for at in mark.at]
@@ -504,7 +504,7 @@ def test_what_history_lacks_stands_behind_its_last_point_and_says_so(verdict: st
     sketch = panel(stepped(), None, verdict, 20.0)
     marked = lines(sketch, "bad")[0].strokes if role == "bad" else areas(sketch, "ink")[0].outlines
     x, y = np.mean([place for stroke in marked for place in stroke], axis=0)
-    plane = places(sketch, 11)
+    plane = places(11)
     assert x == pytest.approx(plane.x(10)) and TOP < y < BOTTOM
     assert y < min(height for mark in dots(sketch, "optimized") for _, height in mark.at), "the highest"
     assert "now" in texts(sketch) and "now" not in texts(panel(stepped()))

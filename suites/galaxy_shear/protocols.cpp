@@ -6,7 +6,6 @@
 #include <functional>
 #include <vector>
 
-#include "galaxy_shear/oracles.hpp"
 #include "galaxy_shear/row.hpp"
 #include "harness/measure/account.hpp"
 #include "runtime/backend/recording.hpp"

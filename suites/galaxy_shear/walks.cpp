@@ -4,7 +4,6 @@
 #include <cmath>
 #include <optional>
 
-#include "families/known.hpp"
 #include "galaxy_shear/data/data.hpp"
 #include "galaxy_shear/oracle/oracle.hpp"
 #include "galaxy_shear/problem/walks.hpp"

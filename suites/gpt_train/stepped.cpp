@@ -78,6 +78,11 @@ void trains(const Row& row, Steps& steps) {
     steps.upload_bytes = [=](Variant) { return batch_bytes(row.options.shape); };
 }
 
+// The rates depend on the number of the update.
+std::vector<ExpectedFinding> brings_its_rates(const Row&) {
+  return {{.finding = "transfers_in_the_loop", .why = "an update brings its rates, in 64 B"}};
+}
+
 std::vector<Rate> tokens(const Row& row) {
   const double flops = model_flops(row.options);
   std::vector<Rate> all = {{.name = "tokens_per_s", .per_step = double(row.options.shape.tokens())},
@@ -181,6 +186,7 @@ const Family<Row> families::optimizer = {
     .id = [](const Row& row) { return named("optimizer", row, {optimizer_axis(row)}); },
     .devices = kinds_of,
     .metrics = of_device,
+    .expected = brings_its_rates,
     .make = made,
     .work = least,
     .oracle = oracle_of,

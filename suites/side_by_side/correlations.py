@@ -56,7 +56,7 @@ def integral(xp: Any, rate: Any) -> Any:
     return xp.concatenate([0 * rate[:1] - steps[:1], whole - steps[:1]])
 
 
-def apart(xp: Any, x: Any) -> Any:
+def apart(x: Any) -> Any:
     return x[:, None] - x[None, :]
 
 
@@ -89,7 +89,7 @@ def normal_equations(
         gamma0 * shifted**beta + gamma_offset,
         [shifted**beta, gamma0 * shifted**beta * xp.log(shifted), 1 + 0 * shifted],
     )
-    ds, dq = apart(xp, integral(xp, rate)), apart(xp, integral(xp, shear))
+    ds, dq = apart(integral(xp, rate)), apart(integral(xp, shear))
     a, b = smooth(xp, ds), smooth(xp, dq)
     decay = xp.exp(-kappa * a)
 
@@ -105,11 +105,11 @@ def normal_equations(
     bent = 4 * contrast * decay[None] ** 2 * sinc**3 * slope
     columns = [g, 1 + 0 * g]
     columns += [
-        -2 * kappa * contrast * g * (ds / a * apart(xp, integral(xp, one)))[None]
+        -2 * kappa * contrast * g * (ds / a * apart(integral(xp, one)))[None]
         for one in by_rate
     ]
     columns += [
-        bent * flow * xp.cos(psi) * (dq / b * apart(xp, integral(xp, one)))[None]
+        bent * flow * xp.cos(psi) * (dq / b * apart(integral(xp, one)))[None]
         for one in by_shear
     ]
     columns += [-bent * flow * xp.sin(psi) * (math.pi / 180) * b[None]]
@@ -125,8 +125,8 @@ def model(parameters: tuple[float, ...], angles: Array, times: Array) -> Array:
     shifted = np.where(times > 0, times, dt)
     rate = np.maximum(d0 * (times + 1e-10) ** alpha + d_offset, 1e-10)
     shear = np.maximum(gamma0 * shifted**beta + gamma_offset, 1e-10)
-    a = smooth(np, apart(np, integral(np, rate)))
-    b = smooth(np, apart(np, integral(np, shear)))
+    a = smooth(np, apart(integral(np, rate)))
+    b = smooth(np, apart(integral(np, shear)))
     psi = np.radians(phi0 - angles)[:, None, None]
     x = Q * GAP * dt / (2 * math.pi) * np.cos(psi) * b[None]
     g1 = np.exp(-(Q**2) * dt / 2 * a)[None] * np.sinc(x / np.pi) ** 2

@@ -62,7 +62,7 @@ def weights(points: int, first: tuple[float, ...]) -> Array:
     return all
 
 
-def points_of(n: int, t: Array) -> Array:
+def points_of(t: Array) -> Array:
     """The vertices of all panels on the sphere, [6, n+1, n+1, 3]."""
     t1, t2 = np.meshgrid(t, t, indexing="ij")
     one = np.ones_like(t1)
@@ -74,7 +74,7 @@ def points_of(n: int, t: Array) -> Array:
 def copies(n: int, t: Array) -> tuple[Array, Array]:
     """The indices of the copies of each vertex, [6 (n+1)^2, 3], and their weights; a point inside a
     panel is its own only copy."""
-    places = np.rint(points_of(n, t).reshape(-1, 3) * 2.0**36).astype(np.int64)
+    places = np.rint(points_of(t).reshape(-1, 3) * 2.0**36).astype(np.int64)
     _, inverse, counts = np.unique(places, axis=0, return_inverse=True, return_counts=True)
     inverse = inverse.reshape(-1)
     by_point = np.argsort(inverse, kind="stable")
@@ -140,7 +140,7 @@ class ShallowWater:
         self.library.wait(self.state[0])
 
 
-def projected(xp: Any, c: dict[str, Any], h: Any) -> Any:
+def projected(c: dict[str, Any], h: Any) -> Any:
     return (h.reshape(-1)[c["index"]] * c["weight"]).sum(-1).reshape(h.shape)
 
 
@@ -151,11 +151,11 @@ def tendency(xp: Any, c: dict[str, Any], h: Any, v1: Any, v2: Any) -> tuple[Any,
     def along_x2(matrix: Any, field: Any) -> Any:
         return xp.einsum("ij,pkj->pki", matrix, field)
 
-    hp = projected(xp, c, h)
+    hp = projected(c, h)
     u1 = c["jq11"] * v1 + along_x1(c["pvc"], c["jq12"] * along_x2(c["pcv"], v2))
     u2 = c["jq22"] * v2 + along_x2(c["pvc"], c["jq12"] * along_x1(c["pcv"], v1))
     div = along_x1(c["divergence"], u1) + along_x2(c["divergence"], u2)
-    dh = projected(xp, c, -c["inverse_j"] * div)
+    dh = projected(c, -c["inverse_j"] * div)
     return dh, -along_x1(c["dvc"], hp), -along_x2(c["dvc"], hp)
 
 

@@ -6,7 +6,6 @@
 #include "runtime/base/error.hpp"
 #include "xpcs_fit/fit_oracles.hpp"
 #include "xpcs_fit/problem/fit.hpp"
-#include "xpcs_fit/problem/words.hpp"
 #include "xpcs_fit/row.hpp"
 #include "xpcs_fit/streams.hpp"
 

@@ -9,7 +9,6 @@
 #include "families/invariants.hpp"
 #include "families/protocols.hpp"
 #include "xpcs_fit/fit_oracles.hpp"
-#include "xpcs_fit/problem/words.hpp"
 #include "xpcs_fit/row.hpp"
 #include "xpcs_fit/strategies.hpp"
 #include "xpcs_fit/stream/progress.hpp"

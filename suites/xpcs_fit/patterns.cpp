@@ -4,7 +4,6 @@
 
 #include "families/invariants.hpp"
 #include "families/known.hpp"
-#include "xpcs_fit/problem/words.hpp"
 #include "xpcs_fit/row.hpp"
 
 namespace holdfast::xpcs_fit {

@@ -19,7 +19,6 @@
 #include "xpcs_fit/fit_oracles.hpp"
 #include "xpcs_fit/nearest_rank.hpp"
 #include "xpcs_fit/problem/fit.hpp"
-#include "xpcs_fit/problem/words.hpp"
 #include "xpcs_fit/row.hpp"
 #include "xpcs_fit/strategies.hpp"
 #include "xpcs_fit/stream/progress.hpp"

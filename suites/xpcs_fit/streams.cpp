@@ -13,7 +13,6 @@
 #include "harness/measure/session.hpp"
 #include "runtime/base/error.hpp"
 #include "xpcs_fit/fit_oracles.hpp"
-#include "xpcs_fit/problem/words.hpp"
 #include "xpcs_fit/row.hpp"
 
 namespace holdfast::xpcs_fit {

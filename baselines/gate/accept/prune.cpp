@@ -8,7 +8,6 @@
 #include "gate/base/printing.hpp"
 #include "gate/base/store.hpp"
 #include "gate/documents/aliases.hpp"
-#include "gate/documents/build_folder.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/policy/policy.hpp"
 #include "gate/documents/results_root.hpp"

@@ -10,7 +10,6 @@
 #include "gate/documents/results_root.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/history/series.hpp"
-#include "gate/judge/metric.hpp"
 #include "gate/judge/screening.hpp"
 #include "gate/judge/surroundings.hpp"
 

@@ -8,7 +8,6 @@
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/unrequested.hpp"
 #include "gate/documents/verdict_names.hpp"
-#include "gate/judge/screening.hpp"
 
 namespace holdfast::gate {
 namespace {

@@ -22,12 +22,14 @@ std::filesystem::path top_of_repository(const std::filesystem::path& folder) {
 }  // namespace
 
 Outcome git(const std::filesystem::path& folder, std::vector<std::string> arguments,
-            double patience_seconds) {
+            double patience_seconds, const std::filesystem::path& index) {
   arguments.insert(arguments.begin(), {"git", "-C", folder.string()});
-  Outcome outcome = run_task({.program = "/usr/bin/env",
-                              .arguments = std::move(arguments),
-                              .environment = {{"TZ", "UTC"}, {"GIT_TERMINAL_PROMPT", "0"}},
-                              .timeout_seconds = patience_seconds});
+  Task task{.program = "/usr/bin/env",
+            .arguments = std::move(arguments),
+            .environment = {{"TZ", "UTC"}, {"GIT_TERMINAL_PROMPT", "0"}},
+            .timeout_seconds = patience_seconds};
+  if (!index.empty()) task.environment["GIT_INDEX_FILE"] = index.string();
+  Outcome outcome = run_task(task);
   if (outcome.ending == Ending::timed_out)
     outcome.complaints += text("\nfatal: it was not done after ", patience_seconds, " s");
   return outcome;
@@ -87,11 +89,12 @@ std::optional<CommitFacts> commit_facts(const std::filesystem::path& folder,
 std::string merge_base(const std::filesystem::path& folder, const std::string& reference) {
   require_name("baseline-ref", reference, "a branch or a commit");
   const Outcome found = git(folder, {"merge-base", "HEAD", reference});
+  const std::string said = reason_of(found.complaints);
   if (!succeeded(found))
-    throw Error(
-        Fault::bad_input,
-        text("--baseline-ref=", reference, ": git finds no merge base with it (",
-             reason_of(found.complaints), "); fetch it with its history, or name another commit"));
+    throw Error(Fault::bad_input,
+                text("--baseline-ref=", reference, ": git finds no merge base with it",
+                     said.empty() ? "" : text(" (", said, ")"),
+                     "; fetch it with its history, or name another commit"));
   return first_line(found.output);
 }
 

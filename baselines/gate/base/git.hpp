@@ -13,9 +13,10 @@
 
 namespace holdfast::gate {
 
-// Runs git in this folder and returns its output; the caller checks how it ended.
+// Runs git in this folder, with a given index in place of its repository's, and returns its output;
+// the caller checks how it ended.
 Outcome git(const std::filesystem::path& folder, std::vector<std::string> arguments,
-            double patience_seconds = 60);
+            double patience_seconds = 60, const std::filesystem::path& index = {});
 bool succeeded(const Outcome& outcome);
 
 // Why git failed, from its output: the first line that begins with "fatal:", after the line before

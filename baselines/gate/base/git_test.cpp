@@ -61,6 +61,23 @@ TEST(ReasonOfGit, IsThatItTookTooLongWhereItWasStopped) {
   EXPECT_EQ(reason_of(stopped.complaints), "fatal: it was not done after 0.2 s");
 }
 
+// As in a clone that is too shallow to hold one: git says nothing.
+TEST(MergeBaseOfGit, OfHistoriesThatShareNoneIsToldWithoutEmptyWords) {
+  const TemporaryFolder folder("git-test");
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"-c", "init.templateDir=", "init", "-q", "-b", "one"},
+                                             {"-c", "user.name=t", "-c", "user.email=t@t", "commit",
+                                              "-q", "--allow-empty", "-m", "1"},
+                                             {"checkout", "-q", "--orphan", "two"},
+                                             {"-c", "user.name=t", "-c", "user.email=t@t", "commit",
+                                              "-q", "--allow-empty", "-m", "2"}}) {
+    const Outcome outcome = git(folder.path(), arguments);
+    ASSERT_TRUE(succeeded(outcome)) << outcome.complaints;
+  }
+  EXPECT_THAT([&] { (void)merge_base(folder.path(), "one"); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("no merge base with it; fetch it")));
+}
+
 TEST(FilesAtACommit, AreThoseOfThatCommitEachWithItsContent) {
   const TemporaryFolder folder("git-test");
   const auto must = [&](const std::vector<std::string>& arguments) {

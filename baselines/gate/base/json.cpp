@@ -84,6 +84,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     const bool after_the_end = what.find("; expected end of input") != std::string::npos;
     if (reached_ == end_ && !after_the_end)
       throw fault(line(0), "the file is cut short: it ends inside a JSON value; write it again");
+    if (std::string_view(reached_ - 1, end_).starts_with("<<<<<<<"))
+      throw fault(line(1), "a merge left its conflict here; keep one side of it");
     if (what.find("number overflow") != std::string::npos)
       throw fault(line(1), text("the number ", token, " is too large"));
     const auto reason = what.find("; last read");

@@ -71,6 +71,13 @@ TEST(JsonReading, TextAfterTheEndIsAnError) {
   EXPECT_THAT(complaint("{}\n{}"), StartsWith("run.json:2: not JSON: "));
 }
 
+TEST(JsonReading, AConflictThatAMergeLeftIsTold) {
+  for (const char* before : {"", "{", "{\"a\": 1,", "{\"a\": 1", "[1,"})
+    EXPECT_EQ(complaint(std::string(before) + "\n<<<<<<< HEAD\n\"b\": 2}"),
+              "run.json:2: a merge left its conflict here; keep one side of it")
+        << before;
+}
+
 TEST(JsonReading, ANulByteCannotHideWhatFollows) {
   EXPECT_THAT(complaint(std::string_view("{}\n\0{}", 6)), StartsWith("run.json:2: a NUL byte"));
 }

@@ -6,7 +6,6 @@
 
 #include "base/time.hpp"
 #include "gate/base/json.hpp"
-#include "gate/base/numbers.hpp"
 #include "gate/base/printing.hpp"
 #include "gate/base/written_file.hpp"
 #include "gate/commands/commands.hpp"

@@ -89,7 +89,8 @@ void refuse_stale(const Plan& plan, const Results& results, const Policy& policy
 Policy judging_policy(const Options& options, const fs::path& baselines, const Root& root) {
   const Policy policy = read_policy(baselines, options);
   expect_rules(baselines, policy_folder(baselines, options));
-  policy.check_against(root.lists, root.complete);
+  policy.check_against(root.lists, root.complete,
+                       Store(baselines, Store::Use::reading).places("devices/", ".json"));
   return policy;
 }
 
@@ -136,7 +137,7 @@ std::vector<Results> other_runs_of(const MeasuredPart& part, const std::vector<R
 }
 
 std::vector<Plan> make_plans(const fs::path& directory, const Store& store, const Root& root,
-                             const Policy& policy, const PlanOptions& options = {}) {
+                             const Policy& policy, const PlanOptions& options) {
   const Aliases aliases = Aliases::read(store.folder());
   aliases.check_against(root.lists, root.complete);
   std::vector<Plan> plans;

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include "gate/base/numbers.hpp"
 #include "gate/base/written_file.hpp"
 #include "gate/commands/export.hpp"
 #include "gate/history/trend_lines.hpp"

@@ -284,6 +284,15 @@ TEST_F(GateCommand, ATrendIsToldInTheMetricsUnit) {
   expect_output(trend("time_s"), 0, HasSubstr(", now 600 us\n"));
 }
 
+TEST_F(GateCommand, ATrendOfNoCaseTellsHowCasesAreChosen) {
+  const std::string history = (folder_.path() / "history").string();
+  store(toy::host());
+  ASSERT_EQ(holdfast({"history", "append", results_.string(), "--store=" + history}), 0)
+      << complaints_;
+  expect_complaint(holdfast({"trend", "--store=" + history, "--case=toy/*"}), 2,
+                   HasSubstr("matches --case=toy/* (* within a part of the id, ** across)"));
+}
+
 // It is written a series at a time, and read so by the report.
 TEST_F(GateCommand, ATrendAsJsonIsOneDocumentWithASeriesToALine) {
   const std::string history = (folder_.path() / "history").string();

@@ -4,7 +4,6 @@
 
 #include "gate/base/error.hpp"
 #include "gate/base/git.hpp"
-#include "gate/base/numbers.hpp"
 #include "gate/base/printing.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/history/append.hpp"

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "base/names.hpp"
-#include "gate/base/numbers.hpp"
 #include "gate/base/printing.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/commands/common_options.hpp"

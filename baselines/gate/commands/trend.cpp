@@ -87,9 +87,11 @@ int trend(const Options& options) {
                 text("--anchor=", *chosen.anchor, ": ", *store, " has no such commit"));
   const std::vector<TrendSeries> series = find_trends(history.lines, chosen);
   if (series.empty() && (chosen.match || chosen.metric))
-    throw Error(Fault::bad_input, text("nothing in ", *store, " matches",
-                                       chosen.match ? text(" --case=", *chosen.match) : "",
-                                       chosen.metric ? text(" --metric=", *chosen.metric) : ""));
+    throw Error(
+        Fault::bad_input,
+        text("nothing in ", *store, " matches", chosen.match ? text(" --case=", *chosen.match) : "",
+             chosen.metric ? text(" --metric=", *chosen.metric) : "",
+             chosen.match ? " (* within a part of the id, ** across)" : ""));
   if (options.has("json")) {
     print_json(series, history.commits,
                options.has("no-points") ? Told::none

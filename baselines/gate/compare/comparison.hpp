@@ -29,7 +29,7 @@ class PairedRun {
   // Runs units until the case is decided or its seconds are spent. Throws as Units does; `watch` is
   // called after each unit.
   using Watch = std::function<void(const Comparison&)>;
-  void go_on(const Watch& watch = {});
+  void go_on(const Watch& watch);
   bool wants_unit() const { return sequence_.wants_unit(); }
   void give(double seconds) { sequence_.give(seconds); }
   void end() { sequence_.end(); }

@@ -10,7 +10,6 @@
 #include "base/time.hpp"
 #include "gate/compare/holder.hpp"
 #include "gate/compare/samples.hpp"
-#include "gate/documents/case_name.hpp"
 #include "gate/measure/machine_load.hpp"
 #include "gate/measure/suite_process.hpp"
 

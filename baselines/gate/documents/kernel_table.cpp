@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "gate/base/numbers.hpp"
-#include "gate/base/shown_text.hpp"
 
 namespace holdfast::gate {
 namespace {

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/names.hpp"
-#include "gate/base/numbers.hpp"
 #include "gate/documents/names.hpp"
 
 namespace holdfast::gate {

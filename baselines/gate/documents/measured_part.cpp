@@ -103,6 +103,10 @@ std::string Given::measuring() const {
          (base ? given_option("baselines", baselines) : "");
 }
 
+std::string Given::policy_file(const std::string& name) const {
+  return (policy.value_or(baselines.value_or("baselines") / "policy") / (name + ".json")).string();
+}
+
 std::string Part::run_again() const {
   const auto& filter = results.run.filter;
   return measure_command(*this, text(results.tier == "gate" ? "" : " --tier=" + results.tier,

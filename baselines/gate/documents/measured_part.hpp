@@ -36,6 +36,7 @@ struct Given {
 
   std::string judging() const;    // " --baselines=B --policy=P --lists=L"
   std::string measuring() const;  // " --bin-dir=L --beside=BUILD --baselines=B"
+  std::string policy_file(const std::string& name) const;  // "baselines/policy/common.json"
 };
 
 struct Part {

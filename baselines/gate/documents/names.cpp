@@ -31,11 +31,11 @@ std::string in_quotes(std::string_view content) {
                                  : text('\'', content, '\'');
 }
 
-}  // namespace
-
 bool is_name(std::string_view content) {
   return content.size() <= most_bytes_of_a_name && is_part(content, ".+-");
 }
+
+}  // namespace
 
 bool is_case_id(std::string_view content) {
   if (content.size() > most_bytes_of_an_id || content.find('/') == content.npos) return false;

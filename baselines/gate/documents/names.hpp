@@ -10,14 +10,13 @@
 
 namespace holdfast::gate {
 
-// The name of a suite, a class of devices, a variant or a metric: letters, digits and _ . + - after
-// a first letter, digit or _; at most 100 bytes.
-bool is_name(std::string_view content);
 // The id of a case: "suite/family/key:value/.../dtype", letters, digits and _ . + - : = in each
 // part; at most 400 bytes.
 bool is_case_id(std::string_view content);
 
-// The reader's string. Throw Error(bad_input), which names file and line, if it is not valid.
+// The reader's string. Throw Error(bad_input), which names file and line, if it is not valid. A
+// name is that of a suite, a class of devices, a variant or a metric: letters, digits and _ . + -
+// after a first letter, digit or _; at most 100 bytes.
 const std::string& name_of(const Reader& reader);
 const std::string& case_id_of(const Reader& reader, std::string_view suite);
 

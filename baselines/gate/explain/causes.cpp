@@ -97,21 +97,21 @@ void add_resources(const Evidence& c, std::vector<Cause>& found) {
   found.insert(found.end(), beside.begin(), beside.end());
 }
 
-// Of loads and stores of global and shared memory: their number, and their mean bytes.
+// Of loads and stores of global and shared memory: their number, their bytes and their mean bytes.
 constexpr const char* accesses = "accesses";
+constexpr const char* accessed_bytes = "accessed bytes";
 constexpr const char* access_width = "access width";
 
 // The evidence of a kernel as numbers, with those of its accesses: "global_load_16" moves 16 bytes.
 std::map<std::string, double> numbers_of(const KernelEvidence& kernel) {
   std::map<std::string, double> all;
-  double bytes = 0;
   for (const auto& [name, number] : kernel) {
     const double value = all[name] = std::strtod(number.c_str(), nullptr);
     if (!name.starts_with("global_") && !name.starts_with("shared_")) continue;
-    bytes += value * std::strtod(name.c_str() + name.rfind('_') + 1, nullptr);
+    all[accessed_bytes] += value * std::strtod(name.c_str() + name.rfind('_') + 1, nullptr);
     all[accesses] += value;
   }
-  all[access_width] = all[accesses] > 0 ? bytes / all[accesses] : 0;
+  all[access_width] = all[accesses] > 0 ? all[accessed_bytes] / all[accesses] : 0;
   return all;
 }
 
@@ -159,8 +159,11 @@ void add_code_classes(const Evidence& c, std::vector<Cause>& found) {
       if (one.single && !is_single(c.case_id)) continue;
       const double old = before[one.name], young = now[one.name];
       if (one.better == Better::lower ? young <= old : young >= old) continue;
-      // The mean also falls where wide ones were left out, which narrows none.
-      if (std::string_view(one.name) == access_width && now[accesses] < before[accesses]) continue;
+      // The mean also falls where wide ones were left out, which narrows none; and more of them may
+      // move the same bytes, which the mean tells.
+      const std::string_view name = one.name;
+      if (name == access_width && now[accesses] < before[accesses]) continue;
+      if (name == accesses && now[accessed_bytes] <= before[accessed_bytes]) continue;
       const auto [was, is] = told_apart(old, young, one.unit);
       found.push_back(
           {text(change.kernel, one.verb, is, one.noun, " instead of ", was, ": ", one.effect,

@@ -9,7 +9,6 @@
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/row_sentence.hpp"
-#include "gate/report/profile_report.hpp"
 
 namespace holdfast::gate {
 namespace {

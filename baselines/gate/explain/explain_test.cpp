@@ -168,20 +168,23 @@ TEST(Explain, PutsMoreRegistersAndSpillsDownToTheKernel) {
 }
 
 // The causes found for a kernel whose machine code changed.
-std::vector<std::string> causes_of_code(const std::string& name, double before, double now,
+std::vector<std::string> causes_between(const std::map<std::string, double>& before,
+                                        const std::map<std::string, double>& now,
                                         const std::string& case_id = toy::step_id) {
   Results old = measured(), young = measured();
-  for (Results* side : {&old, &young}) {
-    side->cases[0].id = case_id;
-    optimized(*side).kernels[0].evidence = {{"blocks", 16}, {"global_load_8", 4}};
-  }
+  old.cases[0].id = young.cases[0].id = case_id;
   optimized(young).identity = "sha256:cc";
   optimized(young).kernels[0].cubin = "sha256:3c";
-  optimized(old).kernels[0].evidence[name] = before;
-  optimized(young).kernels[0].evidence[name] = now;
+  optimized(old).kernels[0].evidence = before;
+  optimized(young).kernels[0].evidence = now;
   std::vector<std::string> sentences;
   for (const Cause& cause : causes(evidence(old, young))) sentences.push_back(cause.sentence);
   return sentences;
+}
+std::vector<std::string> causes_of_code(const std::string& name, double before, double now,
+                                        const std::string& case_id = toy::step_id) {
+  return causes_between({{"blocks", 16}, {"global_load_8", 4}, {name, before}},
+                        {{"blocks", 16}, {"global_load_8", 4}, {name, now}}, case_id);
 }
 
 TEST(Explain, NamesTheKernelThatKeepsMoreInLocalMemory) {
@@ -225,6 +228,11 @@ TEST(Explain, NamesTheKernelWhoseAccessesBecameNarrower) {
     EXPECT_THAT(causes_of_code(memory, 0, 12),
                 ElementsAre(StartsWith("stage holds 16 loads and stores instead of 4: more"),
                             StartsWith("stage moves 2.75 B in a load or store instead of 8 B: ")));
+}
+
+TEST(Explain, CallsTheSameBytesInNarrowerAccessesNoMoreData) {
+  EXPECT_THAT(causes_between({{"global_store_8", 1}}, {{"global_store_4", 2}}),
+              ElementsAre(StartsWith("stage moves 4 B in a load or store instead of 8 B: ")));
 }
 
 TEST(Explain, CallsNoAccessNarrowerWhereOthersWereAddedOrLeftOut) {

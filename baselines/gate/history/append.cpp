@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "gate/base/git.hpp"
-#include "gate/documents/build_folder.hpp"
 #include "gate/documents/case_name.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/results_root.hpp"

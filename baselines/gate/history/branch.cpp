@@ -21,24 +21,23 @@ constexpr std::size_t most_attempts = 12;
 constexpr const char* incoming = "refs/holdfast/incoming";  // as the remote has it
 constexpr const char* files_of_a_history = ":(glob)*/*.ndjson";
 
-// Removes the locks that git leaves where it is killed. Whoever calls this has locked the store, so
-// no other command holds them.
-void remove_stale_locks(const fs::path& git_folder) {
-  for (const fs::path& folder : {git_folder, git_folder / "refs/holdfast"}) {
-    if (!fs::is_directory(folder)) continue;
-    for (const auto& file : fs::directory_iterator(folder))
-      if (file.path().extension() == ".lock") fs::remove(file.path());
-  }
+// Removes the locks of refs that git leaves where it is killed. Nobody else makes such refs, and
+// whoever calls this has locked the store.
+void remove_stale_locks(const fs::path& refs) {
+  if (!fs::is_directory(refs)) return;
+  for (const auto& file : fs::directory_iterator(refs))
+    if (file.path().extension() == ".lock") fs::remove(file.path());
 }
 
-// The store as a repository of its own, whose working copy it is.
+// The store as a repository of its own, whose working copy it is. Its index stays as it is, for
+// another program may hold it.
 class Repository {
  public:
   explicit Repository(const DataBranch& data) : data_(data) {
     if (!fs::exists(data.store / ".git"))
       must({"init", "--quiet"}, text("make ", data.store.string(), " a repository"));
     else
-      remove_stale_locks(data.store / ".git");
+      remove_stale_locks(data.store / ".git/refs/holdfast");
     address_ = address();
     seen_ = "refs/holdfast/seen-" + sha256_digits(text(data.branch, ' ', address_)).substr(0, 16);
   }
@@ -48,7 +47,7 @@ class Repository {
                      {"-c", "user.name=holdfast", "-c", "user.email=holdfast@localhost", "-c",
                       "commit.gpgsign=false", "-c", "core.autocrlf=false", "-c",
                       "core.hooksPath=/dev/null", "-c", "gc.auto=0"});
-    return git(data_.store, std::move(arguments));
+    return git(data_.store, std::move(arguments), 60, index_.path() / "index");
   }
 
   std::string must(const std::vector<std::string>& arguments, const std::string& doing) const {
@@ -100,6 +99,7 @@ class Repository {
 
  private:
   const DataBranch& data_;
+  const TemporaryFolder index_{"index"};
   std::string address_ = {};
   std::string seen_ = {};  // a ref of this remote's branch
 

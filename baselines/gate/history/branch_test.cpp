@@ -141,9 +141,20 @@ TEST_F(DataBranchOfAll, APushThatWasKilledLocksOutNoOther) {
   measure("a", 1);
   ASSERT_EQ(push("a"), 0) << complaints_;
   measure("a", 2);
-  write_file(machine("a") / ".git/index.lock", "");
   write_file(machine("a") / ".git/refs/holdfast/incoming.lock", "");
   expect_output(push("a"), 0, HasSubstr("with 1 run of"));
+}
+
+TEST_F(DataBranchOfAll, APushLeavesTheLocksAndTheIndexOfOtherPrograms) {
+  measure("a", 1);
+  ASSERT_EQ(push("a"), 0) << complaints_;
+  EXPECT_FALSE(fs::exists(machine("a") / ".git/index"));
+  measure("a", 2);
+  for (const char* lock : {"index.lock", "HEAD.lock", "config.lock"})
+    write_file(machine("a") / ".git" / lock, "");
+  expect_output(push("a"), 0, HasSubstr("with 1 run of"));
+  for (const char* lock : {"index.lock", "HEAD.lock", "config.lock"})
+    EXPECT_TRUE(fs::exists(machine("a") / ".git" / lock)) << lock;
 }
 
 TEST_F(DataBranchOfAll, ABranchThatThisStoreNeverSawIsNotGone) {

@@ -11,6 +11,12 @@
 namespace holdfast::gate {
 namespace {
 
+constexpr std::size_t window_points = 7;  // of the Hampel filter, centred
+constexpr double outlier_mads = 4;  // scaled median absolute deviations from the window's median
+constexpr double beta = 4;          // a change must save beta * LRV * ln(n) of the sum of squares
+constexpr std::size_t fewest_points = 3;  // of a segment
+constexpr double least_change = 0.01;     // of medians, relative; smaller ones are taken back
+
 constexpr double normal_scale =
     1.4826;  // of the median absolute deviation, to estimate a standard deviation
 constexpr double most_correlation =
@@ -106,15 +112,14 @@ class Costs {
 
 // The first indices of the segments that minimise the sum of squares plus `penalty` for each
 // change: dynamic programming over all segmentations, [n] x [n].
-std::vector<std::size_t> best_begins(const std::vector<double>& values, double penalty,
-                                     std::size_t fewest) {
+std::vector<std::size_t> best_begins(const std::vector<double>& values, double penalty) {
   const std::size_t n = values.size();
   const Costs cost(values);
   std::vector<double> best(n + 1, std::numeric_limits<double>::infinity());
   std::vector<std::size_t> begin_of_last(n + 1, 0);
   best[0] = -penalty;  // the first segment is no change
-  for (std::size_t end = std::min(fewest, n); end <= n; ++end) {
-    for (std::size_t begin = 0; begin == 0 || begin + fewest <= end; ++begin) {
+  for (std::size_t end = std::min(fewest_points, n); end <= n; ++end) {
+    for (std::size_t begin = 0; begin == 0 || begin + fewest_points <= end; ++begin) {
       const double total = best[begin] + penalty + cost(begin, end);
       if (total < best[end]) {
         best[end] = total;
@@ -140,8 +145,8 @@ std::vector<double> levels_of(const std::vector<double>& values,
   return levels;
 }
 
-void take_back_small_changes(const std::vector<double>& values, std::vector<std::size_t>& begins,
-                             double least) {
+// The weakest first.
+void take_back_small_changes(const std::vector<double>& values, std::vector<std::size_t>& begins) {
   while (begins.size() > 1) {
     const std::vector<double> levels = levels_of(values, begins);
     std::size_t weakest = 1;
@@ -153,35 +158,30 @@ void take_back_small_changes(const std::vector<double>& values, std::vector<std:
         weakest = i;
       }
     }
-    if (smallest >= least) return;
+    if (smallest >= least_change) return;
     begins.erase(begins.begin() + static_cast<std::ptrdiff_t>(weakest));
   }
 }
 
-}  // namespace
-
-double relative_change(double before, double after) {
-  if (before == after) return 0;
-  using Limits = std::numeric_limits<double>;
-  return std::clamp((after - before) / std::abs(before == 0 ? after : before), Limits::lowest(),
-                    Limits::max());
-}
-
-std::vector<bool> find_outliers(const std::vector<double>& values,
-                                const SegmentationSettings& settings) {
-  const std::size_t half = settings.window / 2;
+// Hampel filter: true where a point lies too far from the median of its window. At the ends the
+// window is cut.
+std::vector<bool> find_outliers(const std::vector<double>& values) {
+  const std::size_t half = window_points / 2;
   std::vector<bool> outliers(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t first = i - std::min(half, i);
     const std::size_t end = std::min(i + half + 1, values.size());
     const std::vector<double> window(values.begin() + static_cast<std::ptrdiff_t>(first),
                                      values.begin() + static_cast<std::ptrdiff_t>(end));
-    const double limit = settings.outlier_mads * normal_scale * median_absolute_deviation(window);
+    const double limit = outlier_mads * normal_scale * median_absolute_deviation(window);
     outliers[i] = std::abs(values[i] - median(window)) > limit;
   }
   return outliers;
 }
 
+// The long-run variance of the noise around a level that may change: sums of slow noise vary more
+// than those of independent noise. From differences at lags 1 and 3 to 6 and their medians, so that
+// neither steps nor outliers count.
 double long_run_variance(const std::vector<double>& values) {
   constexpr double floor = least_deviation * least_deviation;
   if (values.size() < 2) return floor;
@@ -206,7 +206,16 @@ double long_run_variance(const std::vector<double>& values) {
       floor, 0.5 * (plain + slow));  // half-way: the correlation of short series is poorly known
 }
 
-Segmentation segment(const std::vector<double>& values, const SegmentationSettings& settings) {
+}  // namespace
+
+double relative_change(double before, double after) {
+  if (before == after) return 0;
+  using Limits = std::numeric_limits<double>;
+  return std::clamp((after - before) / std::abs(before == 0 ? after : before), Limits::lowest(),
+                    Limits::max());
+}
+
+Segmentation segment(const std::vector<double>& values) {
   Segmentation result;
   if (values.empty()) return result;
   // Most counts never change, and the search takes the square of their number.
@@ -226,7 +235,7 @@ Segmentation segment(const std::vector<double>& values, const SegmentationSettin
     for (const double value : values) largest = std::max(largest, std::abs(value));
     for (double& value : seen) value /= largest;
   }
-  result.outliers = find_outliers(seen, settings);
+  result.outliers = find_outliers(seen);
 
   std::vector<std::size_t> kept;  // indices of what is no outlier
   std::vector<double> kept_seen;
@@ -239,9 +248,8 @@ Segmentation segment(const std::vector<double>& values, const SegmentationSettin
   }
   const double n = static_cast<double>(kept.size());
   const double variance = long_run_variance(kept_seen) * allowance_for_few(kept.size());
-  const double penalty = settings.penalty * variance * std::log(n);
-  std::vector<std::size_t> begins = best_begins(kept_seen, penalty, settings.fewest_points);
-  take_back_small_changes(kept_values, begins, settings.least_change);
+  std::vector<std::size_t> begins = best_begins(kept_seen, beta * variance * std::log(n));
+  take_back_small_changes(kept_values, begins);
 
   const std::vector<double> levels = levels_of(kept_values, begins);
   for (std::size_t i = 0; i < begins.size(); ++i)

@@ -88,6 +88,17 @@ void PartJudge::look_for_lost(const std::string& key, const Entry& entry,
                                              : "its suite does not declare the metric any more");
 }
 
+// To accept what is measured is not enough where the merge base judges it, but what is still listed
+// cannot be removed.
+std::string PartJudge::next_of_lost(const EntryName& name) const {
+  const ListedCase* listed = part_.list.find(name.case_id);
+  const bool is_listed = listed && tier_includes("gate", listed->tier) &&
+                         (name.variant != "reference" || listed->reference) &&
+                         listed->has(device_kind(part_.results.env.device_name), name.metric);
+  if (is_listed || !policy_.has_precedent()) return part_.accept_command();
+  return text("say why in \"removed\" of ", part_.given.policy_file(part_.results.suite));
+}
+
 // Reports a missing value, unless the change says why it is gone.
 void PartJudge::lose(const EntryName& name, const std::string& had, const std::string& how) {
   const Removal* gone =
@@ -96,7 +107,7 @@ void PartJudge::lose(const EntryName& name, const std::string& had, const std::s
   if (why.empty())
     return missing(name.case_id, name.variant, name.metric,
                    text(had, ", and ", how, gone ? "; 'removed' gives an old reason" : ""),
-                   part_.accept_command());
+                   next_of_lost(name));
   Row row = judge_.new_row(name.case_id, name.variant, name.metric);
   row.verdict = verdict::accepted;
   row.evidence["rule"] = gone->place;
@@ -132,7 +143,11 @@ void PartJudge::tell_changed_meanings() {
     row.unit = changed.listed.unit;
     row.verdict = changed.in_this_change ? verdict::accepted : verdict::fresh;
     row.blocking = !changed.in_this_change;
-    if (row.blocking) row.next = part_.accept_command();
+    if (row.blocking)
+      row.next =
+          policy_.has_precedent() && !part_.reasoned.contains(changed.metric)
+              ? text("say why in its row of \"metrics\" in ", part_.given.policy_file("common"))
+              : part_.accept_command();
     say(row, text("is ", text_of(changed.listed), ", says the list, and was accepted as ",
                   text_of(changed.accepted),
                   changed.in_this_change ? "; accepted with this change" : ""));

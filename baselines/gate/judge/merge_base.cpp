@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "gate/base/git.hpp"
-#include "gate/documents/baseline_files.hpp"
 #include "gate/judge/loosening.hpp"
 
 namespace holdfast::gate {

@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "gate/base/numbers.hpp"
 #include "gate/base/process.hpp"
 #include "gate/documents/unrequested.hpp"
 #include "gate/documents/verdict_names.hpp"

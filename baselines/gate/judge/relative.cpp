@@ -276,7 +276,8 @@ bool MetricJudge::is_accepted_here(const Context& context, const Entry& base, Ro
   if (agreed.verdict != verdict::pass && !drifts) return false;
   if (!is_new(proposed->accepted.why, part_.reasons_before)) {
     row.evidence["baseline"] =
-        "this change edits the accepted value, and gives no reason of its own";
+        text("this change edits the accepted value, and gives no reason of its own; restore ",
+             part_.baseline_path, " of the merge base, and accept with --why");
     return false;
   }
   row.verdict = verdict::accepted;

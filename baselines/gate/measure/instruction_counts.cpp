@@ -98,11 +98,11 @@ std::optional<Dump> read_dump(const fs::path& file) {
 
 // One thread makes the counts repeat, and so does a heap without a history: small blocks are reused
 // in place, and larger ones are mapped one by one. VALGRIND_OPTS or a .valgrindrc could leave
-// functions out. A suite that finds GOMP_SPINCOUNT set does not restart itself, which valgrind
-// would not follow.
+// functions out. A debugger's pipes would stay behind a process that is killed. A suite that finds
+// GOMP_SPINCOUNT set does not restart itself, which valgrind would not follow.
 Task counting_task(const Counting& counting, const Ids& ids, const fs::path& folder) {
   Task task{.program = counting.valgrind,
-            .arguments = {"--tool=callgrind", "--quiet", "--instr-atstart=no",
+            .arguments = {"--tool=callgrind", "--quiet", "--vgdb=no", "--instr-atstart=no",
                           "--callgrind-out-file=" + (folder / dump_name).string(),
                           "--command-line-only=yes"},
             .environment = {{"HOLDFAST_NUM_THREADS", "1"},

@@ -340,6 +340,22 @@ TEST_F(CountedSuite, AValgrindThatFailsIsNoValgrindThatIsMissing) {
   EXPECT_EQ(check(), 3) << output_;
 }
 
+// As in a case that hangs.
+TEST_F(CountedSuite, ACountThatIsKilledLeavesNoFile) {
+  const fs::path fake = folder_.path() / "fake", temporary = folder_.path() / "temporary";
+  for (const fs::path& folder : {fake, temporary}) fs::create_directories(folder);
+  write_file(fake / "valgrind",
+             text("#!/bin/sh\noptions=\nfor word; do\n  case $word in --*) "
+                  "options=\"$options $word\" ;; *) break ;; esac\ndone\nexec ",
+                  find_valgrind("this test").string(), " $options /bin/sh -c 'kill -9 $$'\n"));
+  fs::permissions(fake / "valgrind", fs::perms::owner_all);
+  const Outcome outcome =
+      run({{"PATH", fake.string() + ":" + std::getenv("PATH")}, {"TMPDIR", temporary.string()}});
+  EXPECT_THAT(outcome.complaints, HasSubstr("SIGKILL"));
+  for (const auto& file : fs::directory_iterator(temporary))
+    EXPECT_THAT(file.path().filename().string(), Not(HasSubstr("vgdb")));
+}
+
 TEST_F(CountedSuite, OnlyTheHostHasInstructionsToCount) {
   const Outcome outcome = run_on("cuda-dry:sm_90", {"--count-instructions"});
   EXPECT_EQ(outcome.code, 2);

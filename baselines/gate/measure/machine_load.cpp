@@ -15,11 +15,12 @@
 #include "base/machine.hpp"
 #include "base/time.hpp"
 #include "gate/base/json.hpp"
-#include "gate/base/numbers.hpp"
-#include "gate/base/written_file.hpp"
 
 namespace holdfast::gate {
 namespace {
+
+// Beyond these shares of a run no time can be trusted.
+constexpr double most_steal = 0.2, most_memory_stall = 0.2;
 
 using Clock = std::chrono::steady_clock;
 

@@ -31,7 +31,7 @@ struct MachineState {
   std::optional<double> memory_stall_seconds = {};  // in which something waited for memory
   std::optional<double> cpu_clock_hz = {};          // the fastest CPU's: idle ones go slower
 };
-MachineState machine_state(const std::filesystem::path& root = "/");
+MachineState machine_state(const std::filesystem::path& root);
 
 // Sums over the parts of a run, and the lowest clock; empty where unknown.
 struct MachineShare {
@@ -59,8 +59,5 @@ class MachineWatch {
   MachineState first_, last_;
   std::optional<double> least_clock_hz_ = {};
 };
-
-// Beyond these shares of a run no time can be trusted.
-inline constexpr double most_steal = 0.2, most_memory_stall = 0.2;
 
 }  // namespace holdfast::gate

@@ -120,6 +120,13 @@ std::optional<double> half_width(const std::vector<double>& values) {
   return quantile * std::sqrt(squares / (count - 1) / count);
 }
 
+bool was_bent(const CaseRecords& records, double usual_handover) {
+  return std::ranges::any_of(bends_of(records, usual_handover), &Bend::any);
+}
+
+namespace {
+
+// The widest interval of its ratios; empty where it has none, or one process of them.
 std::optional<double> widest_ratio(const CaseRecords& records, double usual_handover) {
   std::map<std::string, std::vector<double>> ratios;
   const std::vector<bool> out = left_out(records, usual_handover);
@@ -134,9 +141,7 @@ std::optional<double> widest_ratio(const CaseRecords& records, double usual_hand
   return widest;
 }
 
-bool was_bent(const CaseRecords& records, double usual_handover) {
-  return std::ranges::any_of(bends_of(records, usual_handover), &Bend::any);
-}
+}  // namespace
 
 bool wants_another(const CaseRecords& records, double usual_handover, const Effort& effort) {
   if (records.empty()) return true;

@@ -54,9 +54,6 @@ struct Effort {
   double limit = 0.05;                 // as a log
 };
 
-// The widest interval of its ratios; empty where it has none, or one process of them.
-std::optional<double> widest_ratio(const CaseRecords& records, double usual_handover);
-
 // Whether a further process is to measure the case.
 bool wants_another(const CaseRecords& records, double usual_handover, const Effort& effort);
 

@@ -11,7 +11,6 @@
 
 #include "base/machine.hpp"
 #include "base/time.hpp"
-#include "gate/base/numbers.hpp"
 #include "gate/measure/processes.hpp"
 
 namespace holdfast::gate {

@@ -16,6 +16,12 @@
 namespace holdfast::gate {
 namespace {
 
+// Rows of one verdict on one variant, which are told together.
+struct RowGroup {
+  const Row* head = nullptr;
+  std::vector<const Row*> rows = {};
+};
+
 constexpr const char* code_evidence = "code";
 
 // "stage" of the evidence "stage<double>: registers 64 -> 96, ...; 4 other kernels identical";
@@ -44,6 +50,33 @@ void take_row(const Row& row, ToldGroup& group) {
   if (row.case_id != group.head->case_id &&
       std::find(others.begin(), others.end(), row.case_id) == others.end())
     others.push_back(row.case_id);
+}
+
+std::vector<RowGroup> row_groups(const Verdict& verdict, bool blocking_only) {
+  std::vector<RowGroup> found;
+  std::map<std::string, std::size_t> places;
+  for (const Row& row : verdict.rows) {
+    const bool quiet = row.verdict == verdict::pass || row.verdict == verdict::fresh;
+    if ((quiet || blocking_only) && !row.blocking) continue;
+    const std::string key =
+        text(row.case_id, '|', row.device_class, '|', row.variant, '|', row.verdict, row.blocking);
+    const auto [place, is_new] = places.try_emplace(key, found.size());
+    if (is_new) found.push_back({.head = &row});
+    found[place->second].rows.push_back(&row);
+  }
+  // What a busy machine may have caused is told last of its like.
+  const auto is_busy = [](const Row* row) { return row->evidence.contains("load"); };
+  for (RowGroup& group : found) {
+    std::ranges::stable_sort(group.rows, {}, is_busy);
+    group.head = group.rows.front();
+  }
+  std::stable_sort(found.begin(), found.end(), [&](const RowGroup& a, const RowGroup& b) {
+    const auto order = [&](const RowGroup& group) {
+      return std::tuple(!group.head->blocking, is_busy(group.head), severity(group.head->verdict));
+    };
+    return order(a) < order(b);
+  });
+  return found;
 }
 
 // What a kernel made worse in one case, and better in another, are two things to tell.
@@ -115,33 +148,6 @@ std::string compared_line(const Verdict& verdict) {
 
 const char* name_of(const RuleChange& change) {
   return change.blocking ? "LOOSENED" : change.loosens ? verdict::accepted : "changed";
-}
-
-std::vector<RowGroup> row_groups(const Verdict& verdict, bool blocking_only) {
-  std::vector<RowGroup> found;
-  std::map<std::string, std::size_t> places;
-  for (const Row& row : verdict.rows) {
-    const bool quiet = row.verdict == verdict::pass || row.verdict == verdict::fresh;
-    if ((quiet || blocking_only) && !row.blocking) continue;
-    const std::string key =
-        text(row.case_id, '|', row.device_class, '|', row.variant, '|', row.verdict, row.blocking);
-    const auto [place, is_new] = places.try_emplace(key, found.size());
-    if (is_new) found.push_back({.head = &row});
-    found[place->second].rows.push_back(&row);
-  }
-  // What a busy machine may have caused is told last of its like.
-  const auto is_busy = [](const Row* row) { return row->evidence.contains("load"); };
-  for (RowGroup& group : found) {
-    std::ranges::stable_sort(group.rows, {}, is_busy);
-    group.head = group.rows.front();
-  }
-  std::stable_sort(found.begin(), found.end(), [&](const RowGroup& a, const RowGroup& b) {
-    const auto order = [&](const RowGroup& group) {
-      return std::tuple(!group.head->blocking, is_busy(group.head), severity(group.head->verdict));
-    };
-    return order(a) < order(b);
-  });
-  return found;
 }
 
 std::vector<ToldGroup> told_groups(const Verdict& verdict, bool blocking_only) {

@@ -21,14 +21,7 @@ std::string compared_line(const Verdict& verdict);
 // "LOOSENED", "ACCEPTED" or, of what lets no more pass, "changed".
 const char* name_of(const RuleChange& change);
 
-// Rows of one verdict on one variant, which are told together.
-struct RowGroup {
-  const Row* head = nullptr;
-  std::vector<const Row*> rows = {};
-};
-
 // Without what passes, or is new and blocks nothing; worst first. They point into `verdict`.
-std::vector<RowGroup> row_groups(const Verdict& verdict, bool blocking_only);
 std::vector<const Row*> worst_rows(const Verdict& verdict);
 
 // What is told together: what one changed kernel did, to however many cases; else rows of one
@@ -44,8 +37,8 @@ struct ToldGroup {
   std::set<std::string> commands() const;               // that the head's case proposes
 };
 
-// As row_groups() orders them. Kernels of one name are one, whatever their template arguments; what
-// is accepted with the change stands apart.
+// In the order of worst_rows(). Kernels of one name are one, whatever their template arguments;
+// what is accepted with the change stands apart.
 std::vector<ToldGroup> told_groups(const Verdict& verdict, bool blocking_only);
 
 // "and 9 more cases"; empty for none.

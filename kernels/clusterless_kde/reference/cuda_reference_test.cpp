@@ -11,7 +11,6 @@
 #include "clusterless_kde/testing/reference_on_cpu.hpp"
 #include "clusterless_kde/testing/support.hpp"
 #include "clusterless_kde/variants.hpp"
-#include "runtime/backend/blas.hpp"
 #include "testing/expect_no_spills.hpp"
 
 namespace holdfast::clusterless_kde {

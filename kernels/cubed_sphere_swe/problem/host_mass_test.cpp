@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cubed_sphere_swe/cubed_sphere_swe.hpp"
-
 namespace holdfast::cubed_sphere_swe::HOLDFAST_ISA {
 namespace {
 

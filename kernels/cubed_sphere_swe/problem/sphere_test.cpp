@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "cubed_sphere_swe/problem/diagnostics.hpp"
-#include "cubed_sphere_swe/problem/operators.hpp"
 #include "testing/error_of.hpp"
 
 namespace holdfast::cubed_sphere_swe {

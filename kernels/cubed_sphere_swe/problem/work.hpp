@@ -11,6 +11,6 @@ namespace holdfast::cubed_sphere_swe {
 Work rhs_work(Size size, const Options& options = {});
 Work rk4_step_work(Size size, const Options& options = {});
 Work loop_work(Size size, const Options& options);
-Work component_work(Size size, const Component& component, const Options& options = {});
+Work component_work(Size size, const Component& component, const Options& options);
 
 }  // namespace holdfast::cubed_sphere_swe

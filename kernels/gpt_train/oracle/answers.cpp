@@ -6,7 +6,6 @@
 
 #include "gpt_train/gpt_train.hpp"
 #include "gpt_train/oracle/oracle.hpp"
-#include "gpt_train/oracle/products.hpp"
 
 namespace holdfast::gpt_train::oracle {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "runtime/backend/blas.hpp"
 #include "runtime/backend/buffer.hpp"
-#include "runtime/backend/fft.hpp"
 #include "runtime/backend/recording.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/count/recorder.hpp"

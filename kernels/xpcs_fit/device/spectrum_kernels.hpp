@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the device benchmark: its kernels, plain and optimized, as lists.
+// Private to the device benchmark: the kernels of its optimized variant, as a list.
 #pragma once
 
 #include "xpcs_fit/device/kernels.hpp"

@@ -32,7 +32,7 @@ std::int64_t plain_chunk(std::int64_t points, int parameters, double limit_gib,
 std::int64_t plain_batch(int parameters, double available_gib);
 
 // Rows of every angle in a batch of about that many points; at least one.
-int rows_of_batch(const Size& size, std::int64_t points = 4194304);
+int rows_of_batch(const Size& size, std::int64_t points);
 
 // Host threads that share a pass over that many points: one if there is little to compute.
 int host_threads(const Options& options, std::int64_t points);

@@ -56,8 +56,8 @@ TEST(XpcsStrategy, SizesPlainBatchesAsPublished) {
 }
 
 TEST(XpcsStrategy, BatchesOfRowsHaveOneAtLeastAndAllAtMost) {
-  EXPECT_EQ(rows_of_batch({23, 1001}), 182);
-  EXPECT_EQ(rows_of_batch({4, 48}), 48);
+  EXPECT_EQ(rows_of_batch({23, 1001}, 4194304), 182);
+  EXPECT_EQ(rows_of_batch({4, 48}, 4194304), 48);
   EXPECT_EQ(rows_of_batch({4, 48}, 100), 1);
   EXPECT_EQ(rows_of_batch({4, 48}, 1000), 5);
 }

@@ -8,7 +8,6 @@
 #include "testing/gpu_main.hpp"
 #include "xpcs_fit/oracle/distance.hpp"
 #include "xpcs_fit/patterns.hpp"
-#include "xpcs_fit/problem/fit.hpp"
 #include "xpcs_fit/spectrum.hpp"
 #include "xpcs_fit/strategies.hpp"
 #include "xpcs_fit/testing/support.hpp"

@@ -264,11 +264,11 @@ def run_page(site: Site, renderer: Renderer, at: int) -> tuple[str, str]:
         ],
         changes=[moved(change, archive) for change in changed[:MOST_CHANGES]],
         environments=environments,
-        gaps=gaps_at(site, at, here),
+        gaps=gaps_at(site, here),
     )
 
 
-def gaps_at(site: Site, at: int, here: list[Run]) -> list[str]:
+def gaps_at(site: Site, here: list[Run]) -> list[str]:
     """What the history cannot say of this commit."""
     archive = site.archive
     measured = {run.device_class for run in here}

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 
-#include "gate/base/numbers.hpp"
 #include "gate/base/process.hpp"
 #include "gate/commands/check/allowance.hpp"
 #include "gate/commands/check/check_measured.hpp"

@@ -48,7 +48,8 @@ CheckState::CheckState(const CheckRequest& request, const Root& root)
       aliases_(Aliases::read(request.baselines)),
       policy_(own_) {
   expect_rules(request.baselines, policy_folder(request));
-  own_.check_against(root.lists, root.complete);
+  own_.check_against(root.lists, root.complete,
+                     Store(request.baselines, Store::Use::reading).places("devices/", ".json"));
   aliases_.check_against(root.lists, root.complete);
   if (request.baseline_ref)
     base_ =
@@ -159,7 +160,7 @@ void CheckState::tell(Verdict& verdict) const {
         text("LOOSENED: ", plural(static_cast<std::size_t>(blocking), "change"),
              " of what judges let more pass, and ", blocking == 1 ? "gives" : "give",
              " no reason of its own; say \"why\" beside a rule, in \"removed\" of what is gone, or "
-             "accept the values with --why"));
+             "restore the merge base's baselines and accept the values with --why"));
     verdict.exit = worse_exit_code(verdict.exit, exit_code(Fault::regression));
   }
   if (base_ && !base_->policy) tell_no_policy(verdict);

@@ -24,7 +24,10 @@ TEST_F(EditedBaseline, AValueThatTheChangeTakesOutBlocksUntilItSaysWhy) {
   std::erase_if(kept.entries, [](const auto& one) { return one.first.starts_with(toy::sum_id); });
   write_file(baseline(now), baseline_text(kept));
   store_as_listed(now, listed);
-  expect_output(judge(), 3, AllOf(HasSubstr("has an accepted value"), HasSubstr("no such case")));
+  expect_output(judge(), 3,
+                AllOf(HasSubstr("has an accepted value"), HasSubstr("no such case"),
+                      HasSubstr("say why in \"removed\" of "), HasSubstr("policy/toy.json"),
+                      Not(HasSubstr("baseline accept"))));
   policy(no_waivers, R"("waivers": [],
  "removed": [{"match": "toy/sum/**", "metric": "*", "why": "the step does it now"}])");
   expect_output(judge(), 0, AllOf(HasSubstr("ACCEPTED"), HasSubstr("the step does it now")));
@@ -84,7 +87,9 @@ TEST_F(EditedBaseline, AValueThatIsTakenOutForAClassThatNobodyMeasuredIsALooseni
 TEST_F(EditedBaseline, AnEditedValueNeedsAReasonOfItsOwn) {
   one_more_launch();
   edit([](Baseline& edited) { edited.entries.at(launches).value = 5.0; });
-  expect_output(judge(), 1, HasSubstr("edits the accepted value, and gives no reason of its own"));
+  expect_output(judge(), 1,
+                AllOf(HasSubstr("edits the accepted value, and gives no reason of its own"),
+                      HasSubstr("of the merge base, and accept with --why")));
 }
 
 TEST_F(EditedBaseline, NoReasonAndAnOldOneAreNoReason) {

@@ -5,7 +5,6 @@
 #include "gate/accept/listed.hpp"
 #include "gate/accept/ratchet.hpp"
 #include "gate/base/git.hpp"
-#include "gate/base/numbers.hpp"
 #include "gate/base/patch.hpp"
 #include "gate/commands/check/check_measured.hpp"
 #include "gate/documents/baseline_files.hpp"

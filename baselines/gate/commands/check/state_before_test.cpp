@@ -13,6 +13,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class StateBefore : public WhoJudges {};
 
@@ -99,6 +100,21 @@ TEST_F(StateBefore, ASuiteWithoutResultsIsGoneWhereThePolicySaysWhy) {
   policy(no_waivers, R"("waivers": [],
  "removed": [{"match": "other/**", "metric": "*", "why": "the toy does it now"}])");
   expect_output(judge(), 0, AllOf(HasSubstr("ACCEPTED"), HasSubstr("the toy does it now")));
+}
+
+TEST_F(StateBefore, AClassThatIsRetiredIsGoneWhereThePolicySaysWhy) {
+  accepted(toy::host());
+  begin();
+  std::filesystem::remove(result_path(toy::host()));
+  git({"rm", "--quiet", baseline(toy::host()).string()});
+  EXPECT_EQ(judge(), 3) << output_;
+  policy(no_waivers, R"("waivers": [], "removed": [{"match": "**", "device": "host-x86_64-v4-2t",
+                     "metric": "*", "why": "the machine is gone"}])");
+  expect_output(judge(), 0, AllOf(HasSubstr("ACCEPTED"), HasSubstr("the machine is gone")));
+  begin();
+  expect_output(judge(), 0, Not(HasSubstr("the machine is gone")));
+  git({"checkout", "--quiet", "HEAD~1", "--", baseline(toy::host()).string()});
+  expect_complaint(judge(), 2, HasSubstr("its suite lists it on host"));
 }
 
 TEST_F(StateBefore, ASuiteOfNothingButBoundsIsMissedWhereItIsNotMeasured) {

@@ -232,7 +232,10 @@ TEST_F(WhoJudges, ADirectionThatTurnsBlocksUntilThePolicySaysWhy) {
   edited.metrics["launches"].better = Better::higher;
   write_file(baseline(now), baseline_text(edited));
   store_as_listed(now, listed);
-  expect_output(judge(), 3, AllOf(HasSubstr("rose from 4 to 5"), HasSubstr("says the list")));
+  expect_output(
+      judge(), 3,
+      AllOf(HasSubstr("rose from 4 to 5"), HasSubstr("says the list"),
+            HasSubstr("say why in its row of \"metrics\" in " + common_policy_.string())));
 }
 
 TEST_F(WhoJudges, ARuleThatCoversMoreForAnOldReasonIsALoosening) {

@@ -11,7 +11,6 @@
 #include "gate/documents/aliases.hpp"
 #include "gate/documents/baseline_files.hpp"
 #include "gate/documents/beside.hpp"
-#include "gate/documents/build_folder.hpp"
 #include "gate/documents/case_name.hpp"
 #include "gate/documents/results_root.hpp"
 #include "gate/documents/verdict_names.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/sha256.hpp"
-#include "gate/base/written_file.hpp"
 #include "gate/compare/comparison.hpp"
 #include "gate/documents/beside.hpp"
 #include "gate/documents/build_folder.hpp"

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "gate/base/process.hpp"
 #include "gate/documents/history/old_history.hpp"
 
 namespace holdfast::gate {

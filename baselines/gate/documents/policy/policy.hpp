@@ -211,8 +211,10 @@ class Policy {
   // Throws for the first rule or waiver that matches no case and metric of these lists, and for a
   // device that begins with cuda but not with cuda-dry, as no GPU's class does. Unless the lists
   // are `complete`, rules about suites without a list are skipped; if they are, a file without a
-  // suite and a row without a metric are errors as well.
-  void check_against(const std::vector<List>& lists, bool complete) const;
+  // suite and a row without a metric are errors as well. What is removed must not be listed, except
+  // for classes of devices that have none of the `baselines`, which are places in the store.
+  void check_against(const std::vector<List>& lists, bool complete,
+                     const std::vector<std::string>& baselines = {}) const;
   // The rules that match nothing of these lists. Unless these are complete, rules about suites
   // without a list are skipped.
   std::vector<const Rule*> idle_rules(const std::vector<List>& lists, bool complete) const;

@@ -50,9 +50,20 @@ void refuse_half_a_class(const std::string& device, const std::string& place) {
            "or no device"));
 }
 
+// Whether a removal names classes of devices for which the baselines hold nothing of the suite.
+bool is_of_retired_classes(const Removal& removal, const std::string& suite,
+                           const std::vector<std::string>& baselines) {
+  const std::string retired = text("devices/", removal.device, '/', suite, ".json");
+  return !removal.device.empty() && std::ranges::none_of(baselines, [&](const auto& one) {
+    return matches_glob(retired, one);
+  });
+}
+
 // A removed metric must not be listed any more, except in a tier that no baseline holds.
-void refuse_listed(const Removal& removal, const std::vector<List>& lists) {
-  for (const List& list : lists)
+void refuse_listed(const Removal& removal, const std::vector<List>& lists,
+                   const std::vector<std::string>& baselines) {
+  for (const List& list : lists) {
+    if (is_of_retired_classes(removal, list.suite, baselines)) continue;
     for (const ListedCase& listed : list.cases) {
       if (!matches_glob(removal.match, listed.id) || !tier_includes("gate", listed.tier)) continue;
       if (removal.variant == "reference" && !listed.reference) continue;
@@ -65,6 +76,7 @@ void refuse_listed(const Removal& removal, const std::vector<List>& lists) {
                              " is gone, and its suite lists it on ", kind,
                              "; narrow the removal, or take it out"));
     }
+  }
 }
 
 }  // namespace
@@ -77,7 +89,8 @@ std::vector<const Rule*> Policy::idle_rules(const std::vector<List>& lists, bool
   return idle;
 }
 
-void Policy::check_against(const std::vector<List>& lists, bool complete) const {
+void Policy::check_against(const std::vector<List>& lists, bool complete,
+                           const std::vector<std::string>& baselines) const {
   const auto any = [&](const auto& test) { return std::any_of(lists.begin(), lists.end(), test); };
   // Before its rules, of which none can match.
   for (const auto& [suite, file] : files_)
@@ -99,7 +112,7 @@ void Policy::check_against(const std::vector<List>& lists, bool complete) const 
   for (const Waiver& waiver : waivers_) refuse(waiver, "waiver");
   for (const Removal& removal : removals_) {
     refuse_half_a_class(removal.device, removal.place);
-    refuse_listed(removal, lists);
+    refuse_listed(removal, lists, baselines);
   }
   for (const Absence& absence : absences_) refuse_half_a_class(absence.device, absence.place);
   if (!complete) return;
