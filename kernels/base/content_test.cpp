@@ -6,11 +6,14 @@
 
 #include <fstream>
 
+#include "base/files.hpp"
+
 namespace holdfast {
 namespace {
 
 std::optional<Provenance> read(const std::string& json) {
-  const std::filesystem::path file = content_file(std::filesystem::path(testing::TempDir()));
+  const NewFolder folder(testing::TempDir() + "content.");
+  const std::filesystem::path file = content_file(folder.path());
   std::ofstream(file) << json;
   return read_content(file);
 }
@@ -60,11 +63,10 @@ TEST(Content, OfAFileThatIsNotThereIsNone) {
 }
 
 TEST(Content, OfAFifoIsNoneAndNotWaitedFor) {
-  const std::string fifo = testing::TempDir() + "content.fifo";
-  std::filesystem::remove(fifo);
+  const NewFolder folder(testing::TempDir() + "content.");
+  const std::filesystem::path fifo = folder.path() / "fifo";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   EXPECT_EQ(read_content(fifo), std::nullopt);
-  std::filesystem::remove(fifo);
 }
 
 TEST(BinaryFolder, HoldsThisTest) {

@@ -16,6 +16,22 @@
 
 namespace holdfast::planted {
 
+// Changes each file of results in the folder.
+template <class Change>
+void change(const std::filesystem::path& results, const Change& how) {
+  for (const auto& file : std::filesystem::recursive_directory_iterator(results)) {
+    if (file.path().extension() != ".json" || file.path().stem().has_extension()) continue;
+    nlohmann::json part = nlohmann::json::parse(read(file.path()));
+    how(part);
+    std::ofstream(file.path()) << part;
+  }
+}
+
+// A hypervisor that keeps the CPUs, for example, makes a measurement invalid.
+inline void make_valid(nlohmann::json& part) {
+  part["quality"]["valid"] = true;
+}
+
 // Removes the machine's influence from results: every process of a time or a ratio gets their
 // median, the latency between threads is fixed, no process was disturbed or shared a core, and the
 // measurement is valid, so that they can be accepted and a plant stands out on the noisiest
@@ -35,17 +51,14 @@ inline void calm(const std::filesystem::path& results, double faster = 1) {
       metric["mad_between"] = 0;
     }
   };
-  for (const auto& file : std::filesystem::recursive_directory_iterator(results)) {
-    if (file.path().extension() != ".json" || file.path().stem().has_extension()) continue;
-    nlohmann::json part = nlohmann::json::parse(read(file.path()));
+  change(results, [&](nlohmann::json& part) {
     const auto processes = part.at("run").at("processes").get<std::size_t>();
-    part["quality"]["valid"] = true;
+    make_valid(part);
     for (auto& one : part.at("cases")) {
       settle(one.at("metrics"), processes);
       for (auto& variant : one.at("variants")) settle(variant.at("metrics"), processes);
     }
-    std::ofstream(file.path()) << part;
-  }
+  });
 }
 
 inline void expect_well(const Said& said) {

@@ -19,13 +19,8 @@ std::string complaint(std::string_view content, Comments comments = Comments::fo
 
 class Json : public testing::Test {
  protected:
-  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
-                                  testing::UnitTest::GetInstance()->current_test_info()->name();
-  void SetUp() override {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  const TemporaryFolder own_folder_{"json-test"};
+  const std::filesystem::path& folder_ = own_folder_.path();
 };
 
 TEST(JsonReading, AValueKnowsTheLineItStandsOn) {

@@ -75,8 +75,9 @@ bool lives(const std::string& pid) {
 }
 
 TEST(Process, ADaemonInASessionOfItsOwnEndsWithItsTask) {
-  const Outcome outcome = run_task(
-      shell("setsid sh -c 'setsid sleep 1000 & echo $!; exec sleep 1000' & sleep 0.2; echo $!"));
+  const Outcome outcome =
+      run_task(shell("{ setsid sh -c 'setsid sleep 1000 & echo $!; exec sleep 1000' & echo $!; } |"
+                     " { read one; read other; echo $one $other; }"));
   EXPECT_EQ(outcome.ending, Ending::exited);
   std::istringstream pids(outcome.output);
   int told = 0;

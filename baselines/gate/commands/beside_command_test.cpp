@@ -62,12 +62,15 @@ class Beside : public FakeSuiteCommand {
   }
   Outcome measure(const std::string& behaviour = "ok",
                   const std::vector<std::string>& more = {}) const {
-    return holdfast(
-        behaviour,
-        toy::joined({"run", "fake_suite", "--device=host", "--bin-dir=" + (head_ / "bin").string(),
-                     "--beside=" + base_.string(), "--baselines=" + baselines_.string(),
-                     "--out=" + results_.string()},
-                    more));
+    const Outcome outcome =
+        holdfast(behaviour,
+                 toy::joined({"run", "fake_suite", "--device=host",
+                              "--bin-dir=" + (head_ / "bin").string(), "--beside=" + base_.string(),
+                              "--baselines=" + baselines_.string(), "--out=" + results_.string()},
+                             more));
+    for (const fs::path& side : {head_side_, side_})
+      if (fs::exists(side)) change(side, calm);
+    return outcome;
   }
   void measured(double head_seconds) const {
     builds(head_seconds);
@@ -78,6 +81,13 @@ class Beside : public FakeSuiteCommand {
     Results results = read_results(file);
     how(results);
     write_file(file, canonical(to_json(results)));
+  }
+  // A run of some milliseconds is invalid where a hypervisor kept a CPU for a few of them.
+  static void calm(Results& results) {
+    Quality& quality = results.quality;
+    std::erase_if(quality.reasons,
+                  [](const std::string& why) { return why.find(" % of the run, ") != why.npos; });
+    quality.valid = quality.reasons.empty();
   }
   static void crash(Results& results) {
     results.cases[0].status = "crashed";

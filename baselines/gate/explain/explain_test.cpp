@@ -276,6 +276,20 @@ TEST(Explain, PutsLargerProblemsDownToTheLibrariesThatGotThem) {
               StartsWith("a step asks libraries for more arithmetic: library_flops 1000"));
 }
 
+TEST(Explain, PutsMoreInstructionsDownToTheCodeAndNothingToAFasterReference) {
+  Results before = measured(), now = slowed(1, 0.9);
+  optimized(before).metrics["instructions"] = toy::exact(43408);
+  const auto told = [&](double instructions) {
+    optimized(now).metrics["instructions"] = toy::exact(instructions);
+    return causes(evidence(before, now));
+  };
+  EXPECT_THAT(told(81275),
+              ElementsAre(testing::Field(
+                  &Cause::sentence,
+                  StartsWith("a step executes more instructions: instructions 43408 -> 81275"))));
+  EXPECT_THAT(told(43500).front().sentence, StartsWith("the reference became faster"));
+}
+
 TEST(Explain, TellsBytesWithTheirUnit) {
   Results before = measured(), now = measured();
   before.ceilings["memory_bytes_per_s"] = now.ceilings["memory_bytes_per_s"] = 1.9e10;

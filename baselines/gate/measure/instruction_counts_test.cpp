@@ -244,7 +244,7 @@ TEST_F(CountedSuite, CountsRepeatExactlyAndShowAPlantedPercentExactly) {
   EXPECT_GE(plain, instructions_of_a_round * rounds);
   EXPECT_LT(plain, instructions_of_a_round * rounds + 100) << "the harness counts itself";
   EXPECT_EQ(reference - plain, 2 * instructions_of_a_round * rounds);
-  ASSERT_EQ(accept({"--bootstrap"}), 0) << complaints_;
+  ASSERT_EQ(accept({"--counts-only"}), 0) << complaints_;
 
   const std::string counts_nothing = "--collect-atstart=no";
   ASSERT_EQ(
@@ -269,7 +269,7 @@ TEST_F(CountedSuite, CountsRepeatExactlyAndShowAPlantedPercentExactly) {
             HasSubstr(
                 "(passed; 2 accepted or bounded values of estimated_cycles not measured here; 2 "
                 "accepted or bounded values of instructions not measured here)")));
-  ASSERT_EQ(accept({"--bootstrap"}), 0) << complaints_;
+  ASSERT_EQ(accept({"--counts-only"}), 0) << complaints_;
   EXPECT_EQ(read_baseline(stored()).entries.at(text(spin, "|optimized|instructions")).value,
             Value(plain));
 }
@@ -287,7 +287,7 @@ TEST_F(CountedSuite, WhatAStepThatAllocatesExecutesDependsOnNothingThatIsHeldBes
 TEST_F(CountedSuite, TheSameInstructionsInAnotherOrderOfMemoryAreARegression) {
   ASSERT_EQ(run({{"PLANTED_STRIDE", "1"}}).code, 0);
   const double plain = count();
-  ASSERT_EQ(accept({"--bootstrap"}), 0) << complaints_;
+  ASSERT_EQ(accept({"--counts-only"}), 0) << complaints_;
   ASSERT_EQ(run({{"PLANTED_STRIDE", "1031"}}).code, 0);
   EXPECT_EQ(count(), plain);
   expect_output(check(), 1,

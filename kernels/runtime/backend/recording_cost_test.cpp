@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <vector>
 
+#include "base/time.hpp"
 #include "runtime/count/recorder.hpp"
 
 namespace holdfast {
@@ -15,18 +15,18 @@ namespace {
 
 constexpr int calls = 200'000, rounds = 31;
 
-// Seconds per call; the median of many rounds, so that a round which lost its core does not count.
+// CPU seconds per call; the median of many rounds, so that a round which lost its caches does not
+// count.
 template <class Action>
 double seconds_per_call(const Action& action) {
   std::vector<double> seconds;
   for (int round = 0; round < rounds; ++round) {
-    const auto begin = std::chrono::steady_clock::now();
+    const double begin = thread_cpu_seconds();
     for (int i = 0; i < calls; ++i) {
       action();
       asm volatile("" ::: "memory");  // each call reloads the recorder, as each verb does
     }
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    seconds.push_back(took.count() / calls);
+    seconds.push_back((thread_cpu_seconds() - begin) / calls);
   }
   std::nth_element(seconds.begin(), seconds.begin() + rounds / 2, seconds.end());
   return seconds[rounds / 2];

