@@ -344,10 +344,10 @@ TEST_F(CountedSuite, AValgrindThatFailsIsNoValgrindThatIsMissing) {
 TEST_F(CountedSuite, ACountThatIsKilledLeavesNoFile) {
   const fs::path fake = folder_.path() / "fake", temporary = folder_.path() / "temporary";
   for (const fs::path& folder : {fake, temporary}) fs::create_directories(folder);
-  write_file(fake / "valgrind",
-             text("#!/bin/sh\noptions=\nfor word; do\n  case $word in --*) "
-                  "options=\"$options $word\" ;; *) break ;; esac\ndone\nexec ",
-                  find_valgrind("this test").string(), " $options /bin/sh -c 'kill -9 $$'\n"));
+  write_file(fake / "valgrind", text("#!/bin/sh\noptions=\nfor word; do\n  case $word in --*) "
+                                     "options=\"$options $word\" ;; *) break ;; esac\ndone\nexec ",
+                                     find_valgrind("this test").string(),
+                                     " $options /bin/sh -c 'env kill -9 $$; sleep 9'\n"));
   fs::permissions(fake / "valgrind", fs::perms::owner_all);
   const Outcome outcome =
       run({{"PATH", fake.string() + ":" + std::getenv("PATH")}, {"TMPDIR", temporary.string()}});
