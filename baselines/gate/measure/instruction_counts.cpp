@@ -52,12 +52,12 @@ struct Dump {
   Executed executed = {};
 };
 
-// Of a line with the names of events and one with as many numbers.
+// Of a line with the names of events and one with their numbers, of which callgrind leaves out the
+// zeros at the end.
 std::map<std::string, double> read_totals(const std::string& names, const std::string& numbers) {
   std::istringstream name_of(names), number_of(numbers);
   std::map<std::string, double> counts;
-  double count = 0;
-  for (std::string name; name_of >> name && number_of >> count;) counts[name] = count;
+  for (std::string name; name_of >> name;) number_of >> counts[name];
   return counts;
 }
 

@@ -110,9 +110,13 @@ TEST(InstructionCounts, CyclesWeighInstructionsAndMissesOfData) {
   write_file(folder.path() / "counts.1",
              "desc: Trigger: Client Request: toy/a/f64|optimized|0\n"
              "events: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw\ntotals: 1000 9 9 7 5 3 7 2 1\n");
-  const Executed one = read_dumps(folder.path()).at("toy/a/f64|optimized").at(0);
-  EXPECT_EQ(one.instructions, 1000);
-  EXPECT_EQ(one.cycles, 1000 + 10 * (5 + 3) + 100 * (2 + 1));
+  write_file(folder.path() / "counts.2",
+             "desc: Trigger: Client Request: toy/a/f64|optimized|1\n"
+             "events: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw\ntotals: 2000 9 9 7 5\n");
+  const auto dumps = read_dumps(folder.path()).at("toy/a/f64|optimized");
+  EXPECT_EQ(dumps.at(0).instructions, 1000);
+  EXPECT_EQ(dumps.at(0).cycles, 1000 + 10 * (5 + 3) + 100 * (2 + 1));
+  EXPECT_EQ(dumps.at(1).cycles, 2000 + 10 * 5) << "zeros at the end are left out";
 }
 
 // A valgrind that leaves the dumps of each case, 100 instructions a step; for toy/bad it does
@@ -277,7 +281,11 @@ TEST_F(CountedSuite, CountsRepeatExactlyAndShowAPlantedPercentExactly) {
 TEST_F(CountedSuite, WhatAStepThatAllocatesExecutesDependsOnNothingThatIsHeldBesideIt) {
   std::set<double> counts;
   for (const char* blocks : {"0", "64", "128", "192"}) {
-    ASSERT_EQ(run({{"PLANTED", "allocates"}, {"PLANTED_BLOCKS", blocks}}).code, 0);
+    // Ceilings, which nobody judges here, take as long as all else.
+    ASSERT_EQ(
+        run({{"PLANTED", "allocates"}, {"PLANTED_BLOCKS", blocks}, {"HOLDFAST_CEILINGS", "none"}})
+            .code,
+        0);
     counts.insert(count());
   }
   EXPECT_THAT(counts, SizeIs(1));
