@@ -19,8 +19,9 @@ namespace {
 constexpr double host_time_tolerance = 0.05;
 constexpr double time_tolerance = 0.03;
 constexpr double control_share = 0.5;
-// Every edit of host code moves its instructions a little: the tolerance of the common policy.
-constexpr double instruction_tolerance = 0.005;
+// Every edit of host code moves its instructions and cycles a little: the common policy's
+// tolerances.
+constexpr double instruction_tolerance = 0.005, cycle_tolerance = 0.1;
 
 // Whether the gate has judged the case and found nothing against it.
 bool is_judged_well(const Evidence& c) {
@@ -224,7 +225,7 @@ void add_misses(const Evidence& c, std::vector<Cause>& found) {
   if (!cycles || !instructions) return;
   const double before = cycles->before - instructions->before;
   const double now = cycles->now - instructions->now;
-  if (now - before <= host_time_tolerance * cycles->before) return;
+  if (now - before <= cycle_tolerance * cycles->before) return;
   const auto [was, is] = told_apart(before, now, "1");
   found.push_back(
       {text("a step waits longer for its data: simulated caches cost it ", is,
