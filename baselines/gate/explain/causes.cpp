@@ -183,7 +183,7 @@ void add_counts(const Evidence& c, std::vector<Cause>& found) {
     double tolerance = 0;
   };
   constexpr Meaning meanings[] = {
-      {"instructions", "a step executes more instructions", instruction_tolerance},
+      {instructions_metric, "a step executes more instructions", instruction_tolerance},
       {"launches", "a step makes more launches"},
       {"host_launches", "the host makes more launches itself, outside graphs"},
       {"library_calls", "a step makes more library calls"},
