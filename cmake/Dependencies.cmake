@@ -67,9 +67,8 @@ else()
   set(HOLDFAST_CUDA TRUE)
   add_library(holdfast_cuda INTERFACE)
   target_include_directories(holdfast_cuda SYSTEM INTERFACE ${HOLDFAST_CUDA_INCLUDE})
-  # cuBLAS is opened by the first product on a GPU (runtime/cuda/cublas_library.hpp); it lies beside the others.
-  target_link_libraries(holdfast_cuda INTERFACE ${HOLDFAST_CUDART} ${HOLDFAST_NVRTC} ${HOLDFAST_NVJITLINK}
-                                                ${HOLDFAST_CUFFT} ${CMAKE_DL_LIBS})
+  # All but the runtime are opened at first use (runtime/cuda/*_library.hpp); they lie beside it.
+  target_link_libraries(holdfast_cuda INTERFACE ${HOLDFAST_CUDART} ${CMAKE_DL_LIBS})
   target_compile_definitions(holdfast_cuda INTERFACE HOLDFAST_CUDA=1)
   # NVRTC opens its builtins by name. From a wheel it finds them only through DT_RPATH, which unlike DT_RUNPATH also
   # serves what a library opens.

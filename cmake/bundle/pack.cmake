@@ -12,7 +12,7 @@ set(archive ${PLACE}/${NAME}.tar.gz)
 
 # Not packed: every machine has the C library, and the driver and CUDA are the target's own.
 set(of_glibc "^(ld-linux-x86-64|lib(c|m|mvec|dl|pthread|rt|util|resolv|anl))\\.so")
-set(opened_at_run_time libcublas.so.13 libcublasLt.so.13)
+set(opened_at_run_time libnvrtc.so.13 libnvJitLink.so.13 libcublas.so.13 libcublasLt.so.13 libcufft.so.12)
 set(of_cuda "^lib(cuda|cudart|nvrtc|nvJitLink|cublas|cublasLt|cufft|cupti|nvidia-[a-z]+)\\.so")
 
 include(${CMAKE_CURRENT_LIST_DIR}/notices.cmake)

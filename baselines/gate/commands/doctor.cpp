@@ -47,7 +47,7 @@ constexpr ToolkitRow toolkit[] = {
     {"libnvJitLink.so.13", "links device code", true},
     {"libcudart.so.13", "runs device code", true},
     {"libcublas.so.13", "matrix products on cuda", false},
-    {"libcufft.so.12", "Fourier transforms on cuda", true},
+    {"libcufft.so.12", "Fourier transforms on cuda", false},
     {"libcupti.so.13", "profiles on cuda", false},
 };
 

@@ -8,16 +8,18 @@
 #include "runtime/base/handle.hpp"
 #include "runtime/compile/toolkit.hpp"
 #include "runtime/cuda/cuda_check.hpp"
+#include "runtime/cuda/nvjitlink_library.hpp"
+#include "runtime/cuda/nvrtc_library.hpp"
 #include "runtime/device/architecture.hpp"
 
 namespace holdfast {
 namespace {
 
 void destroy_program(nvrtcProgram program) {
-  (void)nvrtcDestroyProgram(&program);
+  (void)nvrtc().destroy_program(&program);
 }
 void destroy_link(nvJitLinkHandle link) {
-  (void)nvJitLinkDestroy(&link);
+  (void)nvjitlink().destroy(&link);
 }
 using ProgramHandle = Handle<nvrtcProgram, destroy_program>;
 using LinkHandle = Handle<nvJitLinkHandle, destroy_link>;
@@ -35,15 +37,15 @@ void drop_terminator(std::string& text) {
 
 std::string log_of(nvrtcProgram program) {
   std::size_t size = 0;
-  check(nvrtcGetProgramLogSize(program, &size), "size the compiler's log");
+  check(nvrtc().log_size(program, &size), "size the compiler's log");
   std::string log(size, '\0');
-  check(nvrtcGetProgramLog(program, log.data()), "read the compiler's log");
+  check(nvrtc().log(program, log.data()), "read the compiler's log");
   drop_terminator(log);
   return log;
 }
 
-template <auto size_of, auto read>
-std::string log_of(nvJitLinkHandle link) {
+std::string log_of(nvJitLinkHandle link, decltype(NvJitLinkLibrary::info_log_size) size_of,
+                   decltype(NvJitLinkLibrary::info_log) read) {
   std::size_t size = 0;
   check(size_of(link, &size), "size the linker's log");
   std::string log(size, '\0');
@@ -134,29 +136,29 @@ void lower(const Lowering& lowering, Artifact& artifact) {
   }
 
   nvrtcProgram raw = nullptr;
-  check(nvrtcCreateProgram(&raw, lowering.text.c_str(), lowering.name.c_str(),
-                           static_cast<int>(header_names.size()), header_texts.data(),
-                           header_names.data()),
+  check(nvrtc().create_program(&raw, lowering.text.c_str(), lowering.name.c_str(),
+                               static_cast<int>(header_names.size()), header_texts.data(),
+                               header_names.data()),
         text("create program ", lowering.name));
   const ProgramHandle program(raw);
   for (const auto& entry : lowering.entries)
-    check(nvrtcAddNameExpression(raw, entry.c_str()), text("name kernel ", entry));
+    check(nvrtc().add_name(raw, entry.c_str()), text("name kernel ", entry));
   const auto list = pointers(options);
-  if (nvrtcCompileProgram(raw, static_cast<int>(list.size()), list.data()) != NVRTC_SUCCESS)
+  if (nvrtc().compile(raw, static_cast<int>(list.size()), list.data()) != NVRTC_SUCCESS)
     throw Error(Fault::compile, text("failed to compile ", lowering.name, " for compute_",
                                      lowering.sm, ":\n", log_of(raw)));
 
   artifact.entries.clear();
   for (const auto& entry : lowering.entries) {
     const char* mangled = nullptr;
-    check(nvrtcGetLoweredName(raw, entry.c_str(), &mangled),
+    check(nvrtc().lowered_name(raw, entry.c_str(), &mangled),
           text("find kernel ", entry, " in ", lowering.name));
     artifact.entries.push_back({.name = mangled});
   }
   std::size_t size = 0;
-  check(nvrtcGetPTXSize(raw, &size), "size the PTX");
+  check(nvrtc().ptx_size(raw, &size), "size the PTX");
   artifact.ptx.assign(size, '\0');
-  check(nvrtcGetPTX(raw, artifact.ptx.data()), "read the PTX");
+  check(nvrtc().ptx(raw, artifact.ptx.data()), "read the PTX");
   drop_terminator(artifact.ptx);
 }
 
@@ -168,23 +170,23 @@ void link(const Lowering& lowering, Artifact& artifact) {
                                             "-Xptxas=-v", "-no-cache"};
   auto list = pointers(options);
   nvJitLinkHandle raw = nullptr;
-  check(nvJitLinkCreate(&raw, static_cast<unsigned>(list.size()), list.data()),
+  check(nvjitlink().create(&raw, static_cast<unsigned>(list.size()), list.data()),
         text("start the compilation of ", lowering.name, " for sm_", lowering.sm));
   const LinkHandle link(raw);
   // A fixed name: the cubin must depend only on the code.
-  auto status = nvJitLinkAddData(raw, NVJITLINK_INPUT_PTX, artifact.ptx.c_str(),
-                                 artifact.ptx.size() + 1, "program.ptx");
-  if (status == NVJITLINK_SUCCESS) status = nvJitLinkComplete(raw);
+  auto status = nvjitlink().add_data(raw, NVJITLINK_INPUT_PTX, artifact.ptx.c_str(),
+                                     artifact.ptx.size() + 1, "program.ptx");
+  if (status == NVJITLINK_SUCCESS) status = nvjitlink().complete(raw);
   if (status != NVJITLINK_SUCCESS)
     throw Error(Fault::compile,
                 text("failed to compile the PTX of ", lowering.name, " for sm_", lowering.sm, ":\n",
-                     log_of<nvJitLinkGetErrorLogSize, nvJitLinkGetErrorLog>(raw)));
+                     log_of(raw, nvjitlink().error_log_size, nvjitlink().error_log)));
   std::size_t size = 0;
-  check(nvJitLinkGetLinkedCubinSize(raw, &size), "size the cubin");
+  check(nvjitlink().cubin_size(raw, &size), "size the cubin");
   artifact.cubin.assign(size, '\0');
-  check(nvJitLinkGetLinkedCubin(raw, artifact.cubin.data()), "read the cubin");
+  check(nvjitlink().cubin(raw, artifact.cubin.data()), "read the cubin");
 
-  const auto log = log_of<nvJitLinkGetInfoLogSize, nvJitLinkGetInfoLog>(raw);
+  const auto log = log_of(raw, nvjitlink().info_log_size, nvjitlink().info_log);
   if (const std::int64_t bytes = static_bytes(log); bytes > most_static_bytes)
     throw Error(Fault::broken_rule,
                 text(lowering.name, " holds ", bytes,

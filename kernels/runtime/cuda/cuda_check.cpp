@@ -3,6 +3,7 @@
 
 #include "runtime/base/error.hpp"
 #include "runtime/cuda/cublas_library.hpp"
+#include "runtime/cuda/nvrtc_library.hpp"
 
 namespace holdfast {
 namespace {
@@ -28,7 +29,7 @@ void check(cudaError_t status, std::string_view doing, std::source_location wher
 
 void check(nvrtcResult status, std::string_view doing, std::source_location where) {
   if (status == NVRTC_SUCCESS) return;
-  fail(Fault::compile, doing, nvrtcGetErrorString(status), where);
+  fail(Fault::compile, doing, nvrtc().error_string(status), where);
 }
 
 void check(nvJitLinkResult status, std::string_view doing, std::source_location where) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda/cuda_library.hpp"
 
-#include <cufft.h>
-
 #include "runtime/base/error.hpp"
 #include "runtime/cuda/cuda_check.hpp"
+#include "runtime/cuda/cufft_library.hpp"
 
 namespace holdfast {
 namespace {
@@ -22,15 +21,15 @@ cublasOperation_t operation(bool transpose) {
 class CudaFft final : public FftPlan {
  public:
   CudaFft(const Fft& what, void* work_area, cudaStream_t stream) : FftPlan(what) {
-    check(cufftCreate(&plan_), "create an FFT plan");
+    check(cufft().create(&plan_), "create an FFT plan");
     try {
       prepare(work_area, stream);
     } catch (...) {
-      (void)cufftDestroy(plan_);
+      (void)cufft().destroy(plan_);
       throw;
     }
   }
-  ~CudaFft() override { (void)cufftDestroy(plan_); }
+  ~CudaFft() override { (void)cufft().destroy(plan_); }
   CudaFft(const CudaFft&) = delete;
   CudaFft& operator=(const CudaFft&) = delete;
 
@@ -51,12 +50,12 @@ class CudaFft final : public FftPlan {
   }
 
   void prepare(void* work_area, cudaStream_t stream) {
-    check(cufftSetAutoAllocation(plan_, 0), "keep cuFFT from allocating");
+    check(cufft().set_auto_allocation(plan_, 0), "keep cuFFT from allocating");
     long long extents[] = {problem.rows, problem.columns};
     const int rank = problem.rows == 1 ? 1 : 2;
     std::size_t needed = 0;
-    check(cufftMakePlanMany64(plan_, rank, extents + (2 - rank), nullptr, 1, 0, nullptr, 1, 0,
-                              type(), problem.batch, &needed),
+    check(cufft().make_plan(plan_, rank, extents + (2 - rank), nullptr, 1, 0, nullptr, 1, 0, type(),
+                            problem.batch, &needed),
           text("plan a Fourier transform of [", problem.batch, ", ", problem.rows, ", ",
                problem.columns, "]"));
     if (needed > problem.work_area_bytes())
@@ -65,8 +64,8 @@ class CudaFft final : public FftPlan {
                        ", ", problem.columns, "]: cuFFT asks for ", needed,
                        " bytes of work area, the formula gives ", problem.work_area_bytes(),
                        "; choose sizes with small prime factors"));
-    check(cufftSetWorkArea(plan_, work_area), "give cuFFT its work area");
-    check(cufftSetStream(plan_, stream), "put cuFFT on the stream");
+    check(cufft().set_work_area(plan_, work_area), "give cuFFT its work area");
+    check(cufft().set_stream(plan_, stream), "put cuFFT on the stream");
   }
 
   cufftResult run(void* in, void* out) const {
@@ -74,19 +73,22 @@ class CudaFft final : public FftPlan {
         problem.kind == Fft::Kind::complex_forward ? CUFFT_FORWARD : CUFFT_INVERSE;
     switch (type()) {
       case CUFFT_D2Z:
-        return cufftExecD2Z(plan_, static_cast<double*>(in), static_cast<cufftDoubleComplex*>(out));
+        return cufft().forward_f64(plan_, static_cast<double*>(in),
+                                   static_cast<cufftDoubleComplex*>(out));
       case CUFFT_R2C:
-        return cufftExecR2C(plan_, static_cast<float*>(in), static_cast<cufftComplex*>(out));
+        return cufft().forward_f32(plan_, static_cast<float*>(in), static_cast<cufftComplex*>(out));
       case CUFFT_Z2D:
-        return cufftExecZ2D(plan_, static_cast<cufftDoubleComplex*>(in), static_cast<double*>(out));
+        return cufft().backward_f64(plan_, static_cast<cufftDoubleComplex*>(in),
+                                    static_cast<double*>(out));
       case CUFFT_C2R:
-        return cufftExecC2R(plan_, static_cast<cufftComplex*>(in), static_cast<float*>(out));
+        return cufft().backward_f32(plan_, static_cast<cufftComplex*>(in),
+                                    static_cast<float*>(out));
       case CUFFT_Z2Z:
-        return cufftExecZ2Z(plan_, static_cast<cufftDoubleComplex*>(in),
-                            static_cast<cufftDoubleComplex*>(out), direction);
+        return cufft().complex_f64(plan_, static_cast<cufftDoubleComplex*>(in),
+                                   static_cast<cufftDoubleComplex*>(out), direction);
       default:
-        return cufftExecC2C(plan_, static_cast<cufftComplex*>(in), static_cast<cufftComplex*>(out),
-                            direction);
+        return cufft().complex_f32(plan_, static_cast<cufftComplex*>(in),
+                                   static_cast<cufftComplex*>(out), direction);
     }
   }
 
