@@ -40,6 +40,13 @@ while read -r library; do
   [ ! -e "lib/$library" ] || fail "lib/ holds $library, which is the machine's"
 done < lib/cuda-libraries
 
+# A library that programs open at run time is missed before they start.
+cp lib/cuda-libraries "$place"
+echo libnobody.so.13 >> lib/cuda-libraries
+! said=$(bare true 2>&1) || fail "a library that this machine lacks is not missed"
+[[ $said == *libnobody.so.13* ]] || fail "what this machine lacks is not named: $said"
+mv "$place/cuda-libraries" lib
+
 bare holdfast --help > help.txt || fail "holdfast --help fails"
 mapfile -t suites < <(basename -a -s .list.json bin/*.list.json)
 for suite in "${suites[@]}"; do

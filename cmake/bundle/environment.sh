@@ -52,7 +52,8 @@ holdfast_find_cuda() {
     nearest=${nearest:-" ($root lacks ${missing//$'\n'/, })"}
   done < <(holdfast_cuda_roots)
   # The loader may find them through its own configuration.
-  missing=$(ldd "$holdfast_bundle"/tests/* | grep 'not found') || return 0
+  missing=$(LD_TRACE_LOADED_OBJECTS=1 LD_PRELOAD=$(tr '\n' ' ' < "$holdfast_bundle/lib/cuda-libraries") /bin/true 2>&1 |
+    grep 'cannot be preloaded') || return 0
   echo "there is no complete CUDA 13 in$looked$nearest: install its toolkit or its Python wheels, or set CUDA_HOME;" \
     "needed are" "$(tr '\n' ' ' < "$holdfast_bundle/lib/cuda-libraries")" >&2
   return 2

@@ -172,7 +172,8 @@ class Run {
 
  private:
   void run(const Case& one, ::benchmark::State& state) {
-    if (error_) return state.SkipWithError("an earlier case could not run");
+    state.SetLabel(one.id);
+    if (error_) return state.SkipWithError(Table::not_run);
     std::fprintf(stderr, "[%zu/%zu] %s\n", measured_.size() + 1, count_, one.id.c_str());
     try {
       const MeasuringTurn turn(options_.device);
@@ -192,7 +193,6 @@ class Run {
 
   void report(const Measured& measured, ::benchmark::State& state) {
     const Measurement& measurement = measured.measurement;
-    state.SetLabel(measured.which->id);
     if (measurement.status == Measurement::Status::failed) {
       std::fprintf(stderr, "failed %s: %s\n", measured.which->id.c_str(),
                    measurement.reason.c_str());

@@ -96,6 +96,14 @@ TEST_F(SuiteCommand, WhatGoogleBenchmarkWritesIntoAFifoIsNotWaitedFor) {
   EXPECT_EQ(said.exit, 0) << said.words;
 }
 
+TEST_F(SuiteCommand, ACaseBehindOneThatCouldNotRunIsNamedAndNoFailure) {
+  const Said said = run(std::string("trap '' XFSZ; ulimit -f 1; ") + uncalibrated +
+                        "--tier=smoke --filter='n:24' --out=" + (folder / "out.json").string());
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_THAT(said.words, testing::ContainsRegex("\n +failed +cubed_sphere_swe/rhs/n:24/f64\n"
+                                                 " +not run +cubed_sphere_swe/[a-z0-9_]+/n:24"));
+}
+
 TEST_F(SuiteCommand, NoFileTakesThePlaceOfAStreamThatIsClosed) {
   const auto file = folder / "benchmark.json";
   const Said said =

@@ -60,7 +60,8 @@ bool Table::ReportContext(const Context&) {
 void Table::ReportRuns(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     if (run.error_occurred)
-      print(GetOutputStream(), "failed", "", "", "", run.report_label);
+      print(GetOutputStream(), run.error_message == not_run ? not_run : "failed", "", "", "",
+            run.report_label);
     else
       print(GetOutputStream(), seconds(run.real_accumulated_time), counter(run, "speedup", "%.2f"),
             peak_of(run), counter(run, "launches", "%.0f"), run.report_label);

@@ -17,6 +17,9 @@ class Table final : public ::benchmark::BenchmarkReporter {
   bool ReportContext(const Context& context) override;
   void ReportRuns(const std::vector<Run>& runs) override;
 
+  // The error of a case that had no turn; any other is shown as its failure.
+  static constexpr const char* not_run = "not run";
+
  private:
   std::string title_;
 };
