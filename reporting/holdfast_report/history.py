@@ -134,7 +134,7 @@ def wait_for(process: subprocess.Popen[bytes]) -> None:
 def answer_of(command: list[str]) -> Iterator[str]:
     """What a command writes, line by line while it works, but the last line when it ended well:
     that of a killed command may be cut. The sentence of a failure becomes a Problem."""
-    with TemporaryFile("w+") as told:
+    with TemporaryFile("w+", encoding="utf-8", errors="backslashreplace") as told:
         try:
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=told)
         except FileNotFoundError as error:
@@ -146,7 +146,7 @@ def answer_of(command: list[str]) -> Iterator[str]:
         with process:
             assert process.stdout is not None
             output = Awaited(process.stdout.fileno(), closefd=False)
-            lines = TextIOWrapper(BufferedReader(output), "utf-8")
+            lines = TextIOWrapper(BufferedReader(output), "utf-8", "backslashreplace")
             try:
                 last = next(lines, "")
                 for line in lines:
@@ -154,8 +154,9 @@ def answer_of(command: list[str]) -> Iterator[str]:
                     last = line
                 wait_for(process)
             except TimeoutError as error:
-                process.kill()
                 raise Problem(f"'{' '.join(command)}' {error}, and was stopped") from error
+            finally:
+                process.kill()  # if it has not ended: nobody reads on
         if process.returncode != 0:
             told.seek(0)
             said = told.read().strip().splitlines() or ["it said nothing"]

@@ -20,7 +20,7 @@ UNSEEN = (
     "\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f"
 )
 UNSEEN_LETTER = re.compile(f"[{UNSEEN}]")
-ESCAPED = r"\\u(?:00[0189]|007[fF]|061[cC]|20[026]|[fF][eE]|[fF]{3}|[dD][bB]40)"
+ESCAPED = r"\\(?:[bf]|u(?:00[0189]|007[fF]|061[cC]|20[026]|[fF][eE]|[fF]{3}|[dD][bB]40))"
 SOME_UNSEEN = re.compile(f"[{UNSEEN}]|{ESCAPED}")  # in a file
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -99,7 +99,7 @@ def parse(text: str, where: str) -> Any:
         raise Problem(
             f"{where}: holds a whole number longer than any that is measured"
         ) from error
-    if text.isascii() and "\\u" not in text and "\x7f" not in text:
+    if text.isascii() and "\\" not in text and "\x7f" not in text:
         return data  # as in a long history, where looking for letters takes as long as reading
     if SOME_UNSEEN.search(text):
         data = seen(data)

@@ -62,8 +62,9 @@ def branch_of(sha: str) -> str | None:
     command = ["git", "rev-parse", "HEAD", "--abbrev-ref", "HEAD"]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=10, check=False, cwd=Path.cwd()
-        )
+            command, capture_output=True, encoding="utf-8", errors="backslashreplace", timeout=10,
+            check=False, cwd=Path.cwd(),
+        )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return None
     lines = done.stdout.split()

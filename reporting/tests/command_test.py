@@ -166,6 +166,18 @@ def test_a_failing_trend_command_leaves_the_page_and_exit_two(
     assert "the store is broken" in workplace.page()
 
 
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [("printf '\\377' >&2; exit 1", "ended with exit 1: \\xff"), ("printf '\\377\\n'", "is not JSON")],
+)
+def test_what_the_command_says_in_no_utf_8_leaves_the_page_and_exit_two(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str], script: str, sentence: str
+) -> None:
+    workplace.holdfast.write_text(f"#!/bin/sh\n{script}\n")
+    assert sentence in refusal(workplace.options(), capsys)
+    assert sentence in workplace.page()
+
+
 def test_a_store_whose_subjects_cannot_be_read_leaves_the_page_and_exit_two(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -193,6 +205,14 @@ def test_an_absent_command_is_told_with_the_option_that_names_it(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "--holdfast" in refusal([*workplace.options(), "--holdfast=/nowhere/holdfast"], capsys)
+
+
+def test_a_command_that_cannot_be_run_leaves_the_page_and_exit_two(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workplace.holdfast.chmod(0o600)
+    assert "could not be run: [Errno 13] Permission denied" in refusal(workplace.options(), capsys)
+    assert "Permission denied" in workplace.page()
 
 
 def test_a_policy_that_is_none_is_refused(
@@ -283,6 +303,17 @@ def test_a_command_that_never_answers_is_given_up(
         f"#!/bin/sh\ncat {workplace.folder}/trend.json\nexec tail -f /dev/null >/dev/null\n"
     )
     assert "did not end for 0.1 s, and was stopped" in refusal(workplace.options(), capsys)
+
+
+def test_a_command_whose_answer_is_refused_is_not_waited_for(workplace: Workplace) -> None:
+    workplace.holdfast.write_text(
+        f"#!/bin/sh\nhead -n 1 {workplace.folder}/trend.json\nprintf '{{\\n\\n'\nexec sleep 600\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "holdfast_report", *workplace.options()],
+        cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 2 and ":2: is not JSON" in done.stderr
 
 
 def test_the_module_runs_from_a_shell(workplace: Workplace) -> None:

@@ -146,3 +146,5 @@ def test_the_branch_is_what_ci_says_or_git_of_the_commit_checked_out(
     said = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
     assert branch_of(said.stdout.strip()) == "trunk"
     assert branch_of(SHA) is None, "git speaks of another commit"
+    subprocess.run(["git", "branch", "-q", "-m", b"caf\xe9"], check=True)
+    assert branch_of(said.stdout.strip()) == r"caf\xe9"

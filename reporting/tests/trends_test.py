@@ -14,7 +14,7 @@ from holdfast_report.drawing import FONT, PAPER, Pen, width_of
 from holdfast_report.history import Series, ask
 from holdfast_report.judgement import findings
 from holdfast_report.panel import BOTTOM, LEFT, MANY, RIGHT, TOP, panel
-from holdfast_report.plots import Progress, stem_of
+from holdfast_report.plots import Progress, lines_of, stem_of
 from holdfast_report.root import Part, Root
 from holdfast_report.run_line import Past
 from holdfast_report.since_when import now_of, since_in, trends_of
@@ -46,6 +46,13 @@ def test_a_history_of_any_length_is_read_one_series_at_a_time(workplace: Workpla
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1_000_000
+
+
+def test_an_answer_in_one_line_is_read_too(workplace: Workplace) -> None:
+    workplace.answer(builders.trend())
+    told = builders.trend() | {"series": [builders.series("syncs", []), builders.series("launches", [4.0])]}
+    builders.put(workplace.folder / "trend.json", told)
+    assert [one.metric for one in ask(str(workplace.holdfast), workplace.store, None)] == ["launches"]
 
 
 def test_a_killed_command_is_told_rather_than_the_line_that_it_left(
@@ -86,10 +93,17 @@ def test_a_long_case_stands_above_its_plot_in_letters_that_can_be_read(workplace
     assert case in "".join(re.findall(r">([^<\n]+)</text>", picture))
 
 
-def test_all_draws_what_stood_still_as_well(workplace: Workplace) -> None:
+def test_the_lines_above_a_plot_begin_with_the_case_however_long_its_parts_are() -> None:
+    assert lines_of("suite" * 20 + "/step") == ["suite" * 20 + "/", "step"]
+
+
+def test_all_draws_what_stood_still_as_well(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert [name for name in plots(workplace, "--all") if "launches" in name] == [
         "optimized.launches.png", "optimized.launches.svg"
     ]
+    assert "more say nothing new" not in capsys.readouterr().out
 
 
 def test_a_plot_that_cannot_be_written_is_a_sentence_and_leaves_nothing_beside(
@@ -251,17 +265,42 @@ def test_a_finding_is_there_since_the_last_change_that_led_to_its_level(
             assert (told.address, told.about) == ("https://x/" + "b" * 40, "Fuse (2026-11-06)" + beside)
 
 
-def test_what_brought_a_value_nearer_to_its_bound_did_not_break_it() -> None:
+@pytest.mark.parametrize(
+    ("baseline", "limit", "since"), [(5.0, 0.6, None), (None, 8.0, None), (None, None, "aaaaaaaa")]
+)
+def test_what_brought_a_value_nearer_to_its_bound_did_not_break_it(
+    baseline: float | None, limit: float | None, since: str | None
+) -> None:
+    """Where nothing is accepted the limit is the bound; without either no direction is wrong."""
     change = {"order": 3, "commit": "a" * 40, "last_before": "x", "before": 5.0, "after": 6.0, "change": 0.2}
     one = series("speedup", [5.0, 5.0, 6.0, 6.0, 6.0], variant="case", change_points=[change])
     below = builders.row(
-        "WARN", device_class=HOST, variant="case", metric="speedup", value=6.0, baseline=5.0, limit=0.6, standard="bound"
+        "WARN", device_class=HOST, variant="case", metric="speedup", value=6.0, baseline=baseline, limit=limit, standard="bound"
     )
     judged = Verdict.model_validate(builders.verdict(0, [below]))
     (finding,) = findings(judged.rows)
     root = Root(Path(), verdict=judged)
-    changes = trends_of(root, [one], None).changes
-    assert since_in(root, changes, Past(None, {}))(finding, finding.lines[0]) is None
+    told = since_in(root, trends_of(root, [one], None).changes, Past())(finding, finding.lines[0])
+    assert (told.short if told else None) == since
+    assert told is None or told.about == "(2026-11-03)", "of a commit whose parent nobody knows"
+
+
+def test_a_case_that_is_missed_comes_before_what_is_well() -> None:
+    """Though it is not in this run, as are cases that were renamed or taken out."""
+    part = Part(Results.model_validate(builders.host_results()), None)
+    gone = series("speedup", [9.0, 8.0], variant="case", case="cubed_sphere_swe/gone/f64")
+    rows = [
+        builders.row(verdict, device_class=HOST, variant="case", metric="speedup", case=case, value=value)
+        for verdict, case, value in (("MISSING", gone.case, None), ("PASS", builders.STEP, 10.0))
+    ]
+    root = Root(Path(), [part], verdict=Verdict.model_validate(builders.verdict(3, rows)))
+    found = trends_of(root, [series("speedup", [9.0, 8.0], variant="case"), gone], None).panels
+    assert [(one.case, one.verdict) for one in found] == [(gone.case, "MISSING"), (builders.STEP, None)]
+
+
+def test_what_stood_still_is_told_with_its_first_day() -> None:
+    still = trends_of(Root(Path()), [series("launches", [4.0, 4.0, 4.0])], None).flat
+    assert [row[-2:] for row in still.rows] == [("4", "2026-11-01")]
 
 
 def test_this_run_is_drawn_once_though_the_history_keeps_six_digits() -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 from holdfast_report.policy import Bound, bound_for, pattern
-from holdfast_report.reading import without_comments
+from holdfast_report.reading import parse, without_comments
 from holdfast_report.units import (
     change_of,
     digits,
@@ -118,3 +118,14 @@ def test_numbers_keep_their_digits_where_a_form_ends() -> None:
     assert [digits(number) for number in (0.0001, 0.00012, 0.000999, 0.00009)] == ["0.000100", "0.000120", "0.000999", "9.00e\u221205"]
     assert [plural(count, "case") for count in (0, 1, 2)] == ["0 cases", "1 case", "2 cases"]
     assert change_of(-2.0, 0.5) == "+50 %"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (r"\b", r"\x08"), (r"\f", r"\x0c"), (r"\u001b", r"\x1b"), ("\x7f", r"\x7f"), (r"\u007F", r"\x7f"),
+        ("\u202e", r"\u202e"), (r"\u202E", r"\u202e"), (r"\\b", r"\b"), ("\u00e9", "\u00e9"),
+    ],
+)
+def test_an_unseen_letter_is_escaped_however_the_file_writes_it(written: str, read: str) -> None:
+    assert parse(f'["{written}"]', "a file") == [read]

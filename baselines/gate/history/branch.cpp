@@ -231,10 +231,7 @@ void fetch(Store& store, const Repository& git, const DataBranch& data, Synced& 
 
 // Commits the store on top of `parent`; returns `parent` if nothing changed.
 std::string commit(const Repository& git, const std::string& parent, std::size_t own) {
-  if (!parent.empty())
-    git.must({"read-tree", parent}, "read the branch");
-  else
-    git.must({"read-tree", "--empty"}, "begin the branch");
+  if (!parent.empty()) git.must({"read-tree", parent}, "read the branch");
   git.must({"add", "--all", "--force", "--", files_of_a_history}, "add the store's files");
   const std::string tree = first_line(git.must({"write-tree"}, "write the store's files"));
   if (!parent.empty() &&

@@ -63,7 +63,10 @@ TEST_F(DataBranchOfAll, WhatOneMachinePushesAnotherFetches) {
   expect_output(push("a"), 0, HasSubstr("with 1 run of"));
   expect_output(fetch("b"), 0, HasSubstr("1 run of holdfast-data"));
   EXPECT_EQ(commits("b"), commits("a"));
+  const auto pushed = [&] { return gate::git(remote_, {"rev-parse", "holdfast-data"}).output; };
+  const std::string before = pushed();
   expect_output(push("a"), 0, HasSubstr("with 0 runs of"));
+  EXPECT_EQ(pushed(), before) << "where nothing is new there is no commit";
 }
 
 TEST_F(DataBranchOfAll, BeforeTheFirstPushThereIsNothingToFetch) {
@@ -117,6 +120,7 @@ TEST_F(DataBranchOfAll, PushersOfOneMomentLoseNothing) {
 TEST_F(DataBranchOfAll, ABranchThatWasPushedByForceIsNoticedAndTakenOnRequest) {
   measure("a", 1);
   ASSERT_EQ(push("a"), 0);
+  ASSERT_EQ(fetch("c"), 0) << complaints_;
   measure("b", 2);
   // Somebody begins the branch anew.
   ASSERT_TRUE(succeeded(gate::git(remote_, {"update-ref", "-d", "refs/heads/holdfast-data"})));
@@ -125,6 +129,7 @@ TEST_F(DataBranchOfAll, ABranchThatWasPushedByForceIsNoticedAndTakenOnRequest) {
     expect_complaint(holdfast(sync(verb, "a")), 2,
                      AllOf(HasSubstr("was rewritten"), HasSubstr("--rewritten")));
   EXPECT_THAT(commits("a"), SizeIs(1));
+  expect_complaint(fetch("c"), 2, HasSubstr("was rewritten"));
   ASSERT_EQ(push("a", {"--rewritten"}), 0) << complaints_;
   ASSERT_EQ(fetch("b"), 0) << complaints_;
   EXPECT_THAT(commits("b"), SizeIs(2));
@@ -155,6 +160,31 @@ TEST_F(DataBranchOfAll, APushLeavesTheLocksAndTheIndexOfOtherPrograms) {
   expect_output(push("a"), 0, HasSubstr("with 1 run of"));
   for (const char* lock : {"index.lock", "HEAD.lock", "config.lock"})
     EXPECT_TRUE(fs::exists(machine("a") / ".git" / lock)) << lock;
+}
+
+TEST_F(DataBranchOfAll, AStoreThatGitIsToldToIgnoreIsPushed) {
+  measure("a", 1);
+  write_file(machine("a") / ".gitignore", "*\n");
+  ASSERT_EQ(push("a"), 0) << complaints_;
+  ASSERT_EQ(fetch("b"), 0) << complaints_;
+  EXPECT_EQ(commits("b"), commits("a"));
+}
+
+TEST_F(DataBranchOfAll, WhatElseTheBranchHoldsStays) {
+  measure("a", 1);
+  ASSERT_EQ(push("a"), 0) << complaints_;
+  const fs::path hand = folder_.path() / "hand";
+  ASSERT_TRUE(succeeded(gate::git(
+      folder_.path(), {"clone", "-q", "-b", "holdfast-data", remote_.string(), hand.string()})));
+  write_file(hand / "README.md", "the history of all\n");
+  ASSERT_TRUE(succeeded(gate::git(hand, {"add", "README.md"})));
+  ASSERT_TRUE(succeeded(gate::git(hand, {"-c", "user.name=t", "-c", "user.email=t@t", "commit",
+                                         "-q", "-m", "Say what it is"})));
+  ASSERT_TRUE(succeeded(gate::git(hand, {"push", "-q"})));
+  measure("a", 2);
+  ASSERT_EQ(push("a"), 0) << complaints_;
+  EXPECT_EQ(gate::git(remote_, {"cat-file", "blob", "holdfast-data:README.md"}).output,
+            "the history of all\n");
 }
 
 TEST_F(DataBranchOfAll, ABranchThatThisStoreNeverSawIsNotGone) {

@@ -212,8 +212,25 @@ TEST(Instructions, ThatWalkTheirDataInAnotherOrderAreNoSameCode) {
   Counted now = before;
   now.move_with_its_reference();
   EXPECT_EQ(row(now.against(before), "speedup", "case").verdict, "ENV");
-  toy::metric(now.results, "optimized", cycles_metric) = toy::exact(3e6);
-  EXPECT_EQ(row(now.against(before), "speedup", "case").verdict, "REGRESSION");
+  for (const double cycles : {3e6, 0.5e6}) {
+    toy::metric(now.results, "optimized", cycles_metric) = toy::exact(cycles);
+    EXPECT_EQ(row(now.against(before), "speedup", "case").verdict, "REGRESSION");
+  }
+}
+
+TEST(Instructions, WhoseCyclesMoveWithinTheirLimitOrAreNewAreTheSameCode) {
+  Counted before;
+  before.results.env.isa = "x86-64-v3";
+  Counted now = before;
+  now.move_with_its_reference();
+  toy::metric(now.results, "optimized", cycles_metric) = toy::exact(1.5e6);
+  EXPECT_EQ(row(now.against(before), "speedup", "case").verdict, "ENV") << "no entry yet";
+  std::string tolerant = Counted::policy_text();
+  tolerant.insert(tolerant.find(R"("identity":)"),
+                  text('"', cycles_metric, R"(": {"tolerance": 0.1}, )"));
+  toy::metric(before.results, "optimized", cycles_metric) = toy::exact(1.45e6);
+  EXPECT_EQ(row(now.against(before, {}, Counted::policy(tolerant)), "speedup", "case").verdict,
+            "ENV");
 }
 
 TEST(Instructions, OfOtherCodeThanWasTimedNeverPassALossBesideAnIdentity) {

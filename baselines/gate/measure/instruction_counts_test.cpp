@@ -5,11 +5,14 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
+#include <sstream>
 
 #include "base/machine.hpp"
 #include "gate/documents/build_folder.hpp"
+#include "gate/measure/suite_run.hpp"
 #include "gate/testing/gate_command.hpp"
 
 namespace holdfast::gate {
@@ -43,12 +46,14 @@ TEST(InstructionCounts, AStepHasCyclesWhereBothDumpsHave) {
   std::string why;
   EXPECT_EQ(count_of_a_step({{110, 900}, {210, 1100}, {110, 950}}, why).value().cycles, 200);
   EXPECT_LT(count_of_a_step({{110, 900}, {210, -1}, {110, 900}}, why).value().cycles, 0);
+  EXPECT_LT(count_of_a_step({{110, -1}, {210, 1100}, {110, 900}}, why).value().cycles, 0);
 }
 
 TEST(InstructionCounts, AStateThatIsNotSteadyHasNone) {
   std::string why;
   EXPECT_EQ(instructions_of_a_step({110'000, 210'000, 112'000}, why), -1);
   EXPECT_THAT(why, HasSubstr("one step executes 110"));
+  EXPECT_EQ(instructions_of_a_step({110, 110, 110}, why), -1) << "two steps as much as one";
 }
 
 TEST(InstructionCounts, WhatAnAllocatorFindsMayDiffer) {
@@ -105,6 +110,14 @@ TEST(InstructionCounts, DumpsAreReadByTheirNames) {
   EXPECT_THAT(instructions, testing::ElementsAre(10, 20, 10));
 }
 
+TEST(InstructionCounts, ADumpOfANumberThatNoSuiteWritesTakesNoMemory) {
+  const TemporaryFolder folder("dumps");
+  write_file(folder.path() / "counts.1",
+             "desc: Trigger: Client Request: toy/a/f64|optimized|1000000000000000\n"
+             "events: Ir\ntotals: 1000\n");
+  EXPECT_TRUE(read_dumps(folder.path()).at("toy/a/f64|optimized").empty());
+}
+
 TEST(InstructionCounts, CyclesWeighInstructionsAndMissesOfData) {
   const TemporaryFolder folder("dumps");
   write_file(folder.path() / "counts.1",
@@ -119,14 +132,16 @@ TEST(InstructionCounts, CyclesWeighInstructionsAndMissesOfData) {
   EXPECT_EQ(dumps.at(1).cycles, 2000 + 10 * 5) << "zeros at the end are left out";
 }
 
-// A valgrind that leaves the dumps of each case, 100 instructions a step; for toy/bad it does
-// `bad`.
+// A valgrind that leaves the dumps of each case, 100 instructions a step, and notes it in `begun`;
+// for toy/bad it does `bad`.
 class CountingProcesses : public testing::Test {
  protected:
   TemporaryFolder folder_{"counting"};
   std::vector<std::string> complaints_ = {};
+  std::vector<std::string> promised_ = {instructions_metric};
+  std::string first_ = "true";  // done before any case
 
-  Results count(const std::string& bad) {
+  Results count(const std::string& bad, double timeout_seconds = 60) {
     const fs::path valgrind = folder_.path() / "valgrind";
     write_file(valgrind, text(R"(#!/bin/sh
 for word; do
@@ -135,8 +150,11 @@ for word; do
     --filter=*) ids=$(echo "${word#*=}" | tr -d '^()$' | tr '|' ' ') ;;
   esac
 done
+)",
+                              first_, R"(
 for id in $ids; do
   echo "[1/1] $id" >&2
+  echo $id >> ${0%/*}/begun
   [ $id != toy/bad ] || { echo "about to fall" >&2; )",
                               bad, R"(; }
   for step in 0:100 1:200 2:100; do
@@ -144,16 +162,25 @@ for id in $ids; do
       $id ${step%:*} ${step#*:} > $out.$(echo $id | tr / .).${step%:*}
   done
 done
+exit ${failed:-0}
 )"));
+    fs::remove(folder_.path() / "begun");
     fs::permissions(valgrind, fs::perms::owner_all);
     Results results{.suite = "toy", .tier = "gate"};
     for (const char* id : {"toy/a", "toy/b", "toy/bad", "toy/c", "toy/d", "toy/e"}) {
       results.cases.push_back({.id = id, .tier = "gate", .status = "ok"});
-      results.cases.back().variants["optimized"].metrics[instructions_metric] = {.kind = "exact"};
+      for (const std::string& name : promised_)
+        results.cases.back().variants["optimized"].metrics[name] = {.kind = "exact"};
     }
-    complaints_ =
-        count_instructions({.valgrind = valgrind, .binary = "toy", .timeout_seconds = 60}, results);
+    complaints_ = count_instructions(
+        {.valgrind = valgrind, .binary = "toy", .timeout_seconds = timeout_seconds}, results);
     return results;
+  }
+  std::vector<std::string> begun() const {
+    std::vector<std::string> ids;
+    std::istringstream lines(read_file(folder_.path() / "begun"));
+    for (std::string id; std::getline(lines, id);) ids.push_back(id);
+    return ids;
   }
   static std::set<std::string> uncounted(const Results& results) {
     std::set<std::string> ids;
@@ -170,7 +197,41 @@ TEST_F(CountingProcesses, ACaseThatEndsOneCostsNoOther) {
     ASSERT_EQ(complaints_.size(), 1u) << bad;
     EXPECT_THAT(complaints_[0],
                 AllOf(HasSubstr("toy/bad: the counting process "), HasSubstr("about to fall")));
+    EXPECT_THAT(begun(), SizeIs(6)) << "each is counted once";
   }
+}
+
+TEST_F(CountingProcesses, ACaseThatHangsCostsNoOther) {
+  if (stretch_of_load(load_of_keepers("host")) > 2)
+    GTEST_SKIP() << "on a machine as busy as this it may take the time of all";
+  EXPECT_THAT(uncounted(count("exec tail -f /dev/null", 6)), testing::ElementsAre("toy/bad"));
+  ASSERT_EQ(complaints_.size(), 1u);
+  EXPECT_THAT(complaints_[0], HasSubstr("toy/bad: the counting process "));
+}
+
+// As where its result is wrong: the suite goes on, and fails at its end.
+TEST_F(CountingProcesses, ACaseThatFailsIsToldAsOneWithoutDumps) {
+  EXPECT_THAT(uncounted(count("failed=1; continue")), testing::ElementsAre("toy/bad"));
+  EXPECT_THAT(complaints_,
+              testing::ElementsAre("toy/bad optimized: callgrind left no dump of its steps"));
+}
+
+TEST_F(CountingProcesses, OneThatEndsBeforeItsFirstCaseIsNotBegunAgain) {
+  first_ = "kill -9 $$";
+  EXPECT_THAT(uncounted(count("true")), SizeIs(6));
+  EXPECT_THAT(complaints_, SizeIs(std::min(usable_cpus(), 2))) << "one of each process";
+  EXPECT_THAT(complaints_, testing::Each(testing::StartsWith("the counting process ")));
+}
+
+TEST_F(CountingProcesses, WithoutCachesKeepTheirInstructions) {
+  promised_.push_back(cycles_metric);
+  const Results results = count("true");
+  EXPECT_THAT(uncounted(results), testing::IsEmpty());
+  for (const CaseResult& result : results.cases)
+    EXPECT_FALSE(result.variants.at("optimized").metrics.contains(cycles_metric)) << result.id;
+  EXPECT_THAT(complaints_,
+              AllOf(SizeIs(6), testing::Contains("toy/a optimized: callgrind simulated "
+                                                 "no caches")));
 }
 
 TEST_F(CountingProcesses, AllAreCountedWhereNoneIsBad) {

@@ -50,8 +50,27 @@ TEST(CountedRuns, HaveTheCountOfTheReferenceToo) {
   result.variants["optimized"].metrics[instructions_metric] = counted;
   result.variants["reference"].metrics[instructions_metric] = promised;
   EXPECT_FALSE(is_counted(results, {listed}));
+  EXPECT_TRUE(is_counted(results, {})) << "nobody promised it";
+  result.status = "failed";
+  EXPECT_TRUE(is_counted(results, {listed})) << "it has no numbers";
+  result.status = "ok";
   result.variants["reference"].metrics[instructions_metric] = counted;
   EXPECT_TRUE(is_counted(results, {listed}));
+  listed.devices["host"].push_back(cycles_metric);
+  EXPECT_FALSE(is_counted(results, {listed})) << "cycles neither";
+  for (auto& [variant, content] : result.variants) content.metrics[cycles_metric] = counted;
+  EXPECT_TRUE(is_counted(results, {listed}));
+}
+
+TEST(CountedRuns, ThatAreInterruptedBeforePromiseNothing) {
+  Results results;
+  Metrics& metrics = results.cases.emplace_back().variants["optimized"].metrics;
+  for (const char* name : {instructions_metric, cycles_metric, "peak_bytes"})
+    metrics[name] = {.kind = "exact"};
+  const Results without = without_counts(results);
+  const Metrics& left = without.cases[0].variants.at("optimized").metrics;
+  EXPECT_EQ(left.size(), 1u);
+  EXPECT_TRUE(left.contains("peak_bytes"));
 }
 
 TEST_F(SuiteRuns, NoProcessBeginsAfterTheBudgetButTheFirst) {

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 #include <sched.h>
+#include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/machine/kept_awake.hpp"
 #include "harness/testing/keepers_here.hpp"
 #include "runtime/backend/host_limits.hpp"
 
@@ -74,6 +77,24 @@ TEST_F(KeepersHere, StayInTheLowestClassWhileOthersGoBeforeAll) {
   EXPECT_TRUE(is_lowest());
 }
 
+TEST(MeasuringTurn, KeepsCpusAwakeWhileItLasts) {
+  if (!KeptAwake::may_be()) GTEST_SKIP() << "no CPU is kept awake here";
+  const auto awake = [] {
+    return std::ranges::any_of(all_keepers(), [](const Keepers* keepers) {
+      return std::ranges::any_of(keepers->threads(), [](pid_t thread) {
+        return ::sched_getscheduler(thread) == SCHED_IDLE;
+      });
+    });
+  };
+  {
+    const MeasuringTurn turn("host", own());
+    EXPECT_TRUE(awake());
+  }
+  EXPECT_FALSE(awake());
+  const MeasuringTurn turn("cuda", own());
+  EXPECT_FALSE(awake());
+}
+
 // Another process that holds the turn until released.
 class Other {
  public:
@@ -129,6 +150,24 @@ TEST(MeasuringTurn, IsOfOneProcessAtATimeWithPrecedenceAndWithout) {
   }
 }
 
+TEST(MeasuringTurn, IsNotHeldByAProgramThatItsHolderStarted) {
+  int input[2] = {};
+  ASSERT_EQ(::pipe2(input, O_CLOEXEC), 0);
+  EXPECT_TRUE(holds_in_child([&] {
+    const MeasuringTurn turn("host", own());
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);
+    char name[] = "cat";
+    char* arguments[] = {name, nullptr};
+    pid_t started = -1;
+    return turn.came() &&
+           ::posix_spawnp(&started, name, &actions, nullptr, arguments, environ) == 0;
+  }));
+  EXPECT_TRUE(MeasuringTurn("host", own(impatience)).came());
+  ::close(input[0]), ::close(input[1]);
+}
+
 TEST(MeasuringTurn, IsWaitedForUntilTheOtherEnds) {
   Other other;
   std::thread later([&] {
@@ -146,6 +185,16 @@ TEST(MeasuringTurn, IsNotWaitedForTwiceWhereItDidNotCome) {
     const auto start = std::chrono::steady_clock::now();
     const bool again = !MeasuringTurn("host", own(a_while)).came();
     return in_vain && again && std::chrono::steady_clock::now() - start < a_while / 2;
+  }));
+}
+
+TEST(MeasuringTurn, IsNotWaitedForWithoutASocket) {
+  EXPECT_TRUE(holds_in_child([] {
+    constexpr rlimit none = {};
+    if (::setrlimit(RLIMIT_NOFILE, &none) != 0) return false;
+    const auto start = std::chrono::steady_clock::now();
+    return !MeasuringTurn("host", own()).came() &&
+           std::chrono::steady_clock::now() - start < a_while / 2;
   }));
 }
 

@@ -42,6 +42,7 @@ TEST_F(EditedBaseline, AValueThatIsGoneForAnOldReasonIsMissingThoughItsEntryStay
   std::erase(listed.cases.back().devices["cuda-dry"], "peak_bytes");
   for (auto& [name, variant] : now.cases.back().variants) variant.metrics.erase("peak_bytes");
   store_as_listed(now, listed);
+  expect_output(judge(), 3, HasSubstr("say why in \"removed\" of "));
   policy(no_waivers, R"("waivers": [],
  "removed": [{"match": "toy/sum/**", "device": "cuda-dry-*", "metric": "peak_bytes",
               "why": "the step does it now"}])");
@@ -50,6 +51,19 @@ TEST_F(EditedBaseline, AValueThatIsGoneForAnOldReasonIsMissingThoughItsEntryStay
               "why": "the step does it now")",
          R"("metric": "peak_bytes",
               "why": "a sum needs no work area")");
+  EXPECT_EQ(judge(), 0) << output_ << complaints_;
+}
+
+TEST_F(EditedBaseline, AReferenceThatIsListedNoMoreBlocksUntilThePolicySaysWhy) {
+  Results now = toy::dry();
+  List listed = toy::list();
+  listed.cases.back().reference = false;
+  now.cases.back().variants.erase("reference");
+  store_as_listed(now, listed);
+  expect_output(judge(), 3,
+                AllOf(HasSubstr("was not measured"), HasSubstr("say why in \"removed\" of ")));
+  policy(no_waivers, R"("waivers": [], "removed": [{"match": "toy/sum/**", "variant": "reference",
+                     "metric": "*", "why": "the step is checked by its oracle"}])");
   EXPECT_EQ(judge(), 0) << output_ << complaints_;
 }
 
