@@ -236,6 +236,49 @@ TEST_F(Ratcheting, ACountIsProposedAtOnce) {
   EXPECT_TRUE(proposed());
 }
 
+TEST_F(Ratcheting, ACountThatAnotherRunOfTheBuildGivesOtherwiseIsUndecided) {
+  measured_anew(toy::dry());
+  const auto other = [](const auto& change) {
+    Results run = toy::dry();
+    run.run.id = "2026-11-22T13:00:00Z-0001";
+    change(run);
+    return run;
+  };
+  const auto counted = [&](double launches) {
+    return other(
+        [&](Results& run) { toy::metric(run, "optimized", "launches") = toy::exact(launches); });
+  };
+  for (const double launches : {3., 5.})
+    expect_output(check_again(counted(launches)), 4,
+                  AllOf(HasSubstr("NOISY"), HasSubstr("(--again) differs"),
+                        HasSubstr(text("again         ", launches, " in another run"))));
+  EXPECT_EQ(check_again(counted(4)), 0) << output_ << complaints_;
+  expect_output(check_again(other([](Results& run) {
+                  run.cases.front().variants["optimized"].identity = "sha256:cc";
+                })),
+                0, AllOf(HasSubstr("NOISY"), HasSubstr("again         sha256:cc")));
+}
+
+TEST_F(Ratcheting, ACountIsNotProposedThatAnotherRunOfTheBuildDoesNotShow) {
+  measured_anew(toy::dry(), "optimized", "launches", toy::exact(3));
+  Results other = toy::dry();
+  other.run.id = "2026-11-22T13:00:00Z-0001";
+  for (const char* undecided : {"fail", "warn"}) {
+    store_in(again_, other);
+    check({"--again=" + again_.string(), text("--undecided=", undecided)});
+    EXPECT_THAT(output_, HasSubstr("NOISY"));
+    EXPECT_FALSE(proposed()) << undecided;
+  }
+}
+
+TEST_F(Ratcheting, ALossOfACountThatAnotherRunDoesNotShowIsStillOneAndSaysSo) {
+  measured_anew(toy::dry(), "optimized", "launches", toy::exact(5));
+  Results other = toy::dry();
+  other.run.id = "2026-11-22T13:00:00Z-0001";
+  expect_output(check_again(other), 1,
+                AllOf(HasSubstr("REGRESSION"), HasSubstr("4 in another run of this build")));
+}
+
 TEST_F(Ratcheting, AFilteredRunProposesNothing) {
   measured_anew(toy::dry(), [](Results& now) {
     now.partial = true;

@@ -35,7 +35,7 @@ void read_again(const Results& results, const fs::path& root, MeasuredAgain& fou
     for (const CaseResult& result : again.cases) {
       if (result.status != "ok" || is_wrong(result, again.env.device_name)) continue;
       for (const NamedMetric& metric : named_metrics(result))
-        if (metric.measured && std::holds_alternative<double>(metric.measured->value))
+        if (metric.measured)
           found[entry_key(result.id, metric.variant, metric.name)].push_back(*metric.measured);
     }
   }

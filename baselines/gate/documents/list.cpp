@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gate/documents/baseline.hpp"
+#include "gate/documents/case_name.hpp"
 #include "gate/documents/names.hpp"
 
 namespace holdfast::gate {
@@ -54,9 +55,17 @@ const ListedCase* List::find(std::string_view id) const {
   return at == cases.end() ? nullptr : &*at;
 }
 
-const List* find_list(const std::vector<List>& lists, std::string_view suite) {
+const List* find_list(std::span<const List> lists, std::string_view suite) {
   const auto at = std::ranges::find(lists, suite, &List::suite);
   return at == lists.end() ? nullptr : &*at;
+}
+
+std::optional<std::string> tier_on(const std::string& kind, const std::string& case_id,
+                                   std::span<const List> lists, bool complete) {
+  const List* list = find_list(lists, suite_of(case_id));
+  if (!list && !complete) return std::nullopt;
+  const ListedCase* listed = list ? list->find(case_id) : nullptr;
+  return listed && listed->devices.contains(kind) ? listed->tier : "";
 }
 
 List parse_list(const Document& document) {

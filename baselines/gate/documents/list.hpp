@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,7 +43,12 @@ struct List {
   const ListedCase* find(std::string_view id) const;
 };
 
-const List* find_list(const std::vector<List>& lists, std::string_view suite);
+const List* find_list(std::span<const List> lists, std::string_view suite);
+
+// The tier in which a case is listed on a kind of devices, "" where it is not. Empty if the lists
+// do not tell of its suite and, not being `complete`, leave open whether there is one.
+std::optional<std::string> tier_on(const std::string& kind, const std::string& case_id,
+                                   std::span<const List> lists, bool complete);
 
 List parse_list(const Document& document);
 List read_list(const std::filesystem::path& path);

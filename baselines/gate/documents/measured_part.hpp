@@ -84,6 +84,8 @@ inline constexpr const char* case_variant =
     "case";  // the variant of metrics of the case as a whole
 // All variants that a rule may name.
 inline constexpr std::array metric_variants = {"optimized", "reference", case_variant};
+// What the limit of a case's result holds.
+inline constexpr const char* limited_metric = "check_error";
 inline constexpr const char* kernels_metric =
     "kernels";  // a compact table of the kernels: evidence, never judged
 

@@ -44,5 +44,7 @@ std::size_t severity(const std::string& verdict);  // 0 for the worst
 
 // The key of a row's evidence for what the confirmation found.
 inline constexpr const char* confirmation_evidence = "A/B";
+// The key of a row's evidence for what another run of the build counted instead.
+inline constexpr const char* again_evidence = "again";
 
 }  // namespace holdfast::gate

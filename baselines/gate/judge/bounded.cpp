@@ -45,7 +45,12 @@ class Losses {
       for (const std::string& metric : metrics) {
         const std::string how = how_lost(place, device_class, id, metric);
         if (how.empty()) continue;
-        const Removal* gone = change_.policy.removal(id, device_class, case_variant, metric);
+        const Removal* gone = change_.policy.removal(
+            {.case_id = id,
+             .device_class = device_class,
+             .variant = case_variant,
+             .metric = metric,
+             .tier = tier_on(kind_of_class(device_class), id, change_.lists, change_.complete)});
         add_to(lost_[{text(id, " on ", device_class), how, reason_of(gone, base_.policy.get())}],
                metric);
       }

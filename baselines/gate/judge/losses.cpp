@@ -79,7 +79,7 @@ void PartJudge::look_for_lost(const std::string& key, const Entry& entry,
   if (listed && tier_includes("gate", listed->tier) && !tier_includes(tier, listed->tier))
     return;  // a run of a smaller tier
   const std::string unit = unit_of(part_.list.metrics, metric);
-  lose(name,
+  lose(name, processor,
        text("has an accepted value, ", readable(entry.value, unit),
             processor.empty() ? "" : " on " + processor),
        listed && !tier_includes("gate", listed->tier)
@@ -89,20 +89,30 @@ void PartJudge::look_for_lost(const std::string& key, const Entry& entry,
 }
 
 // To accept what is measured is not enough where the merge base judges it, but what is still listed
-// cannot be removed.
+// cannot be removed, unless it is accepted no more: then another variant has it.
 std::string PartJudge::next_of_lost(const EntryName& name) const {
   const ListedCase* listed = part_.list.find(name.case_id);
   const bool is_listed = listed && tier_includes("gate", listed->tier) &&
                          (name.variant != "reference" || listed->reference) &&
                          listed->has(device_kind(part_.results.env.device_name), name.metric);
-  if (is_listed || !policy_.has_precedent()) return part_.accept_command();
-  return text("say why in \"removed\" of ", part_.given.policy_file(part_.results.suite));
+  const bool is_held =
+      find_entry(part_.proposed, entry_key(name.case_id, name.variant, name.metric));
+  if ((is_listed && is_held) || !policy_.has_precedent()) return part_.accept_command();
+  return text("say why in \"removed\" of ", part_.given.policy_file(part_.results.suite),
+              is_listed ? text(", for the variant ", name.variant) : "");
 }
 
 // Reports a missing value, unless the change says why it is gone.
-void PartJudge::lose(const EntryName& name, const std::string& had, const std::string& how) {
+void PartJudge::lose(const EntryName& name, const std::string& processor, const std::string& had,
+                     const std::string& how) {
+  const std::string kind = device_kind(part_.results.env.device_name);
   const Removal* gone =
-      policy_.removal(name.case_id, part_.device_class(), name.variant, name.metric);
+      policy_.removal({.case_id = name.case_id,
+                       .device_class = part_.device_class(),
+                       .variant = name.variant,
+                       .metric = name.metric,
+                       .processor = processor,
+                       .tier = tier_on(kind, name.case_id, std::span(&part_.list, 1), true)});
   const std::string why = reason_of(gone, policy_.precedent());
   if (why.empty())
     return missing(name.case_id, name.variant, name.metric,
@@ -130,7 +140,7 @@ void PartJudge::look_for_lost_bounds() {
       for (const std::string& metric : metrics)
         if (!listed[id].contains(metric) && !is_known_missing(id, metric) &&
             told.insert(entry_key(id, case_variant, metric)).second)
-          lose({.case_id = id, .variant = case_variant, .metric = metric}, "has bounds",
+          lose({.case_id = id, .variant = case_variant, .metric = metric}, "", "has bounds",
                "is listed no more");
   }
 }

@@ -132,6 +132,7 @@ std::string reason_of(const Removal* removal, const Policy* before) {
   const bool known = std::any_of(then.begin(), then.end(), [&](const Removal& one) {
     return one.match == removal->match && one.device == removal->device &&
            one.variant == removal->variant && one.metrics == removal->metrics &&
+           one.processor == removal->processor && one.tier == removal->tier &&
            one.why == removal->why;
   });
   const bool is_reason =

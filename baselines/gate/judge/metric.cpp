@@ -168,6 +168,7 @@ JudgedMetric MetricJudge::judge_by(Standard standard, const CaseResult& result,
         !standard.set_by.empty())
       row.evidence["rule"] = standard.set_by;
   }
+  judge_again(context, row);
   waive(standard, row);
   return judged;
 }

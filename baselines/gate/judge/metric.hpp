@@ -86,6 +86,7 @@ class MetricJudge {
   static bool is_of_no_process(const Context& context);
   void judge_new(const Context& context, JudgedMetric& judged) const;
   Judgement judge_entry(const Context& context, const Entry& entry, const Entries& entries) const;
+  void judge_again(const Context& context, Row& row) const;
   bool is_worse(const Context& context, const Row& row) const;
   bool blocks(const Context& context, const Row& row) const;
   bool is_stored(const std::string& metric) const;

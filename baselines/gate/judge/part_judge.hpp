@@ -67,7 +67,8 @@ class PartJudge {
   void look_for_lost(const std::string& key, const Entry& entry, const std::string& processor);
   void look_for_lost_bounds();
   std::string next_of_lost(const EntryName& name) const;
-  void lose(const EntryName& name, const std::string& had, const std::string& how);
+  void lose(const EntryName& name, const std::string& processor, const std::string& had,
+            const std::string& how);
   void tell_changed_meanings();
   bool is_known_missing(const std::string& case_id, const std::string& metric) const;
 };

@@ -199,6 +199,26 @@ Judgement MetricJudge::judge_entry(const Context& context, const Entry& entry,
   return judge_among(around, context.metric, context.standard, entry);
 }
 
+// A count does not change by chance: where runs of one build differ, neither tells what it does.
+void MetricJudge::judge_again(const Context& context, Row& row) const {
+  const Standard& standard = context.standard;
+  const auto again = part_.again.find(context.key);
+  if (again == part_.again.end() || context.timed() || !standard.stored() ||
+      standard.gate == Gate::off || !tier_includes("gate", context.result.tier))
+    return;
+  const auto other = std::ranges::find_if(again->second, [&](const Measured& one) {
+    return judge_exact(standard, one, *row.value).verdict != verdict::pass;
+  });
+  if (other == again->second.end()) return;
+  row.evidence[again_evidence] =
+      text(told_apart(*row.value, other->value, row.unit).second, " in another run of this build");
+  if (row.blocking) return;
+  row.verdict = verdict::noisy;
+  row.blocking = blocks(context, row);
+  row.next = part_.run_again();
+  row.sentence += "; undecided, because another run of this build (--again) differs";
+}
+
 bool MetricJudge::is_worse(const Context& context, const Row& row) const {
   return row.verdict == verdict::regression || row.verdict == verdict::changed ||
          row.verdict == verdict::noisy || (row.verdict == verdict::drift && !context.timed());

@@ -74,14 +74,22 @@ class Table {
          .loosens = now > then});
   }
 
+  // Where its cases are still listed, or accepted of other processors, a removal ends no rule.
   const Removal* removal_of(const Rule& rule) const {
     for (const Removal& removal : change_.policy.removals())
-      if (matches_glob(removal.match, rule.match) &&
+      if (removal.tier.empty() && removal.processor.empty() &&
+          matches_glob(removal.match, rule.match) &&
           std::all_of(rule.metrics.begin(), rule.metrics.end(), [&](const std::string& metric) {
             return matches_glob(removal.metrics.front(), metric);
           }))
         return &removal;
     return nullptr;
+  }
+
+  const Removal* removal_of(LostValue lost) const {
+    lost.tier =
+        tier_on(kind_of_class(lost.device_class), lost.case_id, change_.lists, change_.complete);
+    return change_.policy.removal(lost);
   }
 
   // The merge base's rules use the former names of renamed cases.
@@ -148,7 +156,7 @@ class Table {
     const Entries& then;
     const Entries* now;  // null where the change has none
     std::string device_class;
-    std::string whose;
+    std::string processor;
     bool is_measured;  // here, so that the run itself shows what is gone
   };
 
@@ -162,7 +170,7 @@ class Table {
       look_for_lost_values({.then = baseline.entries,
                             .now = kept ? &kept->entries : nullptr,
                             .device_class = baseline.device_class,
-                            .whose = "",
+                            .processor = "",
                             .is_measured = is_measured});
       for (const auto& [processor, entries] : baseline.processors) {
         const Entries* others = nullptr;
@@ -172,7 +180,7 @@ class Table {
         look_for_lost_values({.then = entries,
                               .now = others,
                               .device_class = baseline.device_class,
-                              .whose = " of " + processor,
+                              .processor = processor,
                               .is_measured = is_measured});
       }
       look_for_lost_cases(baseline);
@@ -186,8 +194,10 @@ class Table {
       const std::string id = present_name(base_, change_.aliases, old_id);
       const std::string how = unlisted(id, baseline.device_class);
       if (how.empty() || valued.contains(old_id)) continue;
-      const Removal* gone =
-          change_.policy.removal(id, baseline.device_class, case_variant, "check_error");
+      const Removal* gone = removal_of({.case_id = id,
+                                        .device_class = baseline.device_class,
+                                        .variant = case_variant,
+                                        .metric = limited_metric});
       add({.rule = text(id, " on ", baseline.device_class),
            .before = text("the limit of its error, ", readable(limit.value, "1")),
            .after = how,
@@ -209,13 +219,18 @@ class Table {
       const std::string how =
           lost_how({.case_id = id, .variant = variant, .metric = metric}, accepted);
       if (how.empty()) continue;
-      const Removal* gone = change_.policy.removal(id, accepted.device_class, variant, metric);
+      const Removal* gone = removal_of({.case_id = id,
+                                        .device_class = accepted.device_class,
+                                        .variant = variant,
+                                        .metric = metric,
+                                        .processor = accepted.processor});
       Lost& one = lost[{id, how, reason_of(gone, base_.policy.get())}];
       if (one.values++ == 0) one.first = variant + '|' + metric;
     }
     for (const auto& [what, one] : lost) {
       const auto& [id, how, why] = what;
-      add({.rule = text(id, " on ", accepted.device_class, accepted.whose),
+      add({.rule = text(id, " on ", accepted.device_class,
+                        accepted.processor.empty() ? "" : " of " + accepted.processor),
            .before = text(plural(one.values, "accepted value"), " such as ", one.first),
            .after = how,
            .why = why,

@@ -278,6 +278,9 @@ Tricks removals(const Honest& honest) {
     removed(text("on ", device), {{"device", device}}, false);
   for (const char* variant : {"optimized", "reference", "case"})
     removed(text("of the ", variant), {{"variant", variant}}, false);
+  for (const char* processor : {"*", processor})
+    removed(text("of the processor ", processor), {{"processor", processor}}, false);
+  removed("from the gate alone", {{"tier", "full"}}, false);
   removed("without a reason", {{"why", ""}}, false);
   tricks.push_back({.name = "gone without a word", .files = gone, .by_merge_base = true});
   // What is still there is not removed.

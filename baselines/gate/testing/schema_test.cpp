@@ -132,7 +132,8 @@ json policy_of_everything() {
            {"match": "toy/**", "metric": "launches", "gate": "block"},
            {"match": "toy/**", "metric": "launches+speedup", "bound": {"min": 0, "max": 2.5, "source": "s"}}],
  "waivers": [{"match": "toy/**", "metric": "launches", "variant": "optimized", "until": "2126-11-21", "why": "w"}],
- "removed": [{"match": "toy/sum/**", "device": "host-*", "variant": "case", "metric": "*", "why": "w"}],
+ "removed": [{"match": "toy/sum/**", "device": "host-*", "variant": "case", "metric": "*",
+              "processor": "AuthenticAMD-*", "tier": "full", "why": "w"}],
  "absent": [{"metric": "*", "device": "cuda-dry-*", "reason": "r", "why": "w"}]})");
 }
 
@@ -160,6 +161,8 @@ std::vector<std::string> nearly(const json& whole) {
         "/removed/0/why", "/absent/0/why", "/absent/0/reason"})
     with(why, "");
   with("/removed/0/metric", "launches+speedup");
+  with("/removed/0/processor", "");
+  with("/removed/0/tier", "gate");
   with("/metrics/launches/fall_is_change", json::array());
   with("/kinds/exact/two_sided/0", "both");
   with("/metrics/launches/on_request", "-count");

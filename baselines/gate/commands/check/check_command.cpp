@@ -130,7 +130,9 @@ Command check_command() {
            {"undecided", "fail|warn", "whether the undecidable fails (exit 4; default) or warns"},
            {"store", "DIR", "the history, whose last runs show whether an improvement lasts"},
            {"again", "DIR",
-            "another run of this build: a loss or a gain that it shows too is not chance", true},
+            "another run of this build: a loss or a gain that it shows too is not chance, a count "
+            "that it gives otherwise is undecided",
+            true},
            {"confirm", "BUILD",
             "decide suspect times and ratios by timing that build and this one in turn"},
            OptionRow{"budget", "SECONDS",

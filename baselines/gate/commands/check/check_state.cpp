@@ -57,9 +57,10 @@ CheckState::CheckState(const CheckRequest& request, const Root& root)
                         merge_base(request.baselines, *request.baseline_ref), today_of(request));
   read_copies();
   look_for_lost_files(tracked_files(request.baselines));
-  if (!base_) return;
   Baselines present = copies_;
   for (auto& [place, baseline] : present) aliases_.rename(baseline);
+  own_.refuse_held(root.lists, present);
+  if (!base_) return;
   const ChangeSet change{.policy = own_,
                          .aliases = aliases_,
                          .baselines = present,
@@ -111,14 +112,21 @@ void CheckState::look_for_lost_files(const std::vector<std::string>& tracked) {
 }
 
 bool CheckState::says_why_gone(const Baseline& before) const {
+  const std::string kind = kind_of_class(before.device_class);
+  const auto says_why = [&](const EntryName& name, const std::string& processor) {
+    return own_.removal({.case_id = name.case_id,
+                         .device_class = before.device_class,
+                         .variant = name.variant,
+                         .metric = name.metric,
+                         .processor = processor,
+                         .tier = tier_on(kind, name.case_id, root_.lists, root_.complete)});
+  };
   for (const auto& [processor, entries] : by_processor(before))
-    for (const auto& [key, entry] : *entries) {
-      const auto [id, variant, metric] = entry_name(key);
-      if (!own_.removal(id, before.device_class, variant, metric)) return false;
-    }
+    for (const auto& [key, entry] : *entries)
+      if (!says_why(entry_name(key), processor)) return false;
   for (const auto& [id, metrics] : before.bounded.value_or(MetricNames()))
     for (const std::string& metric : metrics)
-      if (!own_.removal(id, before.device_class, case_variant, metric)) return false;
+      if (!says_why({.case_id = id, .variant = case_variant, .metric = metric}, "")) return false;
   return true;
 }
 
@@ -164,7 +172,10 @@ void CheckState::tell(Verdict& verdict) const {
     verdict.exit = worse_exit_code(verdict.exit, exit_code(Fault::regression));
   }
   if (base_ && !base_->policy) tell_no_policy(verdict);
-  if (base_) tell_unknown(verdict);
+  if (base_) {
+    tell_unknown(verdict);
+    tell_own_values(verdict);
+  }
   // Parts that are not judged; the others report this themselves.
   if (!request_.whole()) return;
   for (const auto& [place, because] : lost_)
@@ -191,6 +202,28 @@ void CheckState::tell_unknown(Verdict& verdict) const {
       verdict.not_checked.push_back(
           text(suite, ": whether its results may be further from their oracles' than before; no ",
                "baseline of the merge base tells, and one that is accepted anew does"));
+}
+
+// A class or processor that the merge base does not know may be a new machine, or one that the
+// change calls by another name: what was accepted of it then judges nothing any more. Times are not
+// meant where a base beside them judges.
+void CheckState::tell_own_values(Verdict& verdict) const {
+  for (const MeasuredPart& part : root_.parts) {
+    const Results& results = part.results;
+    const std::string place = baseline_file(results.env.device_class, results.suite);
+    const auto before = base_->baselines.find(place), now = copies_.find(place);
+    if (part.no_device() || now == copies_.end()) continue;
+    std::string what;
+    const auto times = [&](const Baseline& one) { return has_times(judged_by(results, one)); };
+    if (before == base_->baselines.end())
+      what = text(request_.confirm ? "counts of " : "", results.suite, " on ",
+                  results.env.device_class);
+    else if (is_host_class(results.env.device_class) && !request_.confirm &&
+             !times(before->second) && times(now->second))
+      what = text("times of ", results.suite, " on ", timed_on(results));
+    if (!what.empty())
+      verdict.caveats.push_back(what + " held against this change's own values alone");
+  }
 }
 
 // A suite that is no longer measured on a device is not judged there, and one word in its

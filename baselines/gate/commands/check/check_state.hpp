@@ -51,6 +51,7 @@ class CheckState {
   bool says_why_gone(const Baseline& before) const;
   void tell_unmeasured(Verdict& verdict) const;
   void tell_unknown(Verdict& verdict) const;
+  void tell_own_values(Verdict& verdict) const;
 };
 
 }  // namespace holdfast::gate

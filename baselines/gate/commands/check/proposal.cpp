@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/commands/check/proposal.hpp"
 
+#include <algorithm>
+
 #include "gate/accept/accept.hpp"
 #include "gate/accept/listed.hpp"
 #include "gate/accept/ratchet.hpp"
@@ -26,6 +28,12 @@ const std::optional<Baseline>& accepted_here(const CheckRequest& request, const 
   return request.baseline_ref ? part.proposed : part.baseline;
 }
 
+// Whether another run of the build counted something else: `baseline accept` refuses both.
+bool differs_again(const PartVerdict& found) {
+  return std::ranges::any_of(found.rows,
+                             [](const Row& row) { return row.evidence.contains(again_evidence); });
+}
+
 }  // namespace
 
 std::function<bool()> acceptance(const CheckRequest& request, const CheckState& state,
@@ -46,6 +54,7 @@ std::string proposed_patch(const CheckRequest& request, const CheckState& state,
   const Policy policy = state.own_policy().with(part.list.metrics);
   if (!part.lost_baseline.empty() || !refusals(part.results, part.list, policy, false).empty())
     return "";
+  if (differs_again(found)) return "";
   const std::optional<Baseline>& existing = accepted_here(request, part);
   if (found.exit != 0) {
     const std::string why = "proposed by holdfast check; say why";

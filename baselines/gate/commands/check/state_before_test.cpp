@@ -144,6 +144,36 @@ TEST_F(StateBefore, AClassThatNobodyMeasuredIsToldAndNotWell) {
   expect_output(judge(), 0, HasSubstr("passed; toy on cuda-dry-sm_90 not measured here"));
 }
 
+// Machines differ, so nobody misses the class that the values were accepted on.
+TEST_F(StateBefore, AClassThatTheChangeItselfBringsIsNotWell) {
+  accepted(toy::host());
+  begin();
+  std::filesystem::remove(result_path(toy::host()));
+  Results renamed = toy::host();
+  renamed.env.device_class = "host-x86_64-v4-2threads";
+  toy::metric(renamed, "optimized", "peak_bytes") = toy::exact(9000);
+  accepted(renamed);
+  expect_output(judge(), 0,
+                AllOf(HasSubstr("devices/host-x86_64-v4-2threads/toy.json: none -> 10 accepted"),
+                      HasSubstr("(passed; toy on host-x86_64-v4-2threads held against this "
+                                "change's own values alone)")));
+  begin();
+  expect_output(judge(), 0, HasSubstr("(well)"));
+}
+
+TEST_F(StateBefore, AProcessorThatTheChangeItselfBringsIsNotWell) {
+  accepted(toy::host());
+  begin();
+  Results renamed = toy::host();
+  renamed.env.processor = "AuthenticAMD-26-3";
+  accepted(renamed);
+  expect_output(judge(), 0,
+                HasSubstr("(passed; times of toy on AuthenticAMD-26-3 held against this change's "
+                          "own values alone)"));
+  begin();
+  expect_output(judge(), 0, HasSubstr("(well)"));
+}
+
 TEST_F(StateBefore, APolicyFileThatIsGoneIsMissedWhoeverNamesTheFolder) {
   write_file(baselines_ / "policy" / "toy.json",
              R"({"schema": "holdfast-policy/1", "rules": [], "waivers": []})");

@@ -75,6 +75,15 @@ bool Scope::covers_case(const std::string& case_id, const std::string& device_cl
   return (device.empty() || matches_glob(device, device_class)) && matches_glob(match, case_id);
 }
 
+bool Removal::covers(const LostValue& lost) const {
+  return covers_case(lost.case_id, lost.device_class) &&
+         matches_glob(metrics.front(), lost.metric) &&
+         (variant.empty() || variant == lost.variant) &&
+         (processor.empty() ||
+          (!lost.processor.empty() && matches_glob(processor, lost.processor))) &&
+         (tier.empty() || !lost.tier || *lost.tier == tier);
+}
+
 std::string Scope::metric_name() const {
   std::string name;
   for (const std::string& part : metrics) name += (name.empty() ? "" : "+") + part;
@@ -213,14 +222,10 @@ std::vector<Sum> Policy::sums(const std::string& case_id, const std::string& dev
   return before;
 }
 
-const Removal* Policy::removal(const std::string& case_id, const std::string& device_class,
-                               const std::string& variant, const std::string& metric) const {
-  for (const Removal& removal : removals_)
-    if (matches_glob(removal.metrics.front(), metric) &&
-        (removal.variant.empty() || removal.variant == variant) &&
-        removal.covers_case(case_id, device_class))
-      return &removal;
-  return nullptr;
+const Removal* Policy::removal(const LostValue& lost) const {
+  const auto at =
+      std::ranges::find_if(removals_, [&](const Removal& removal) { return removal.covers(lost); });
+  return at == removals_.end() ? nullptr : &*at;
 }
 
 const Absence* Policy::absence(const std::string& device_class, const std::string& metric,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "gate/documents/baseline.hpp"
 #include "gate/documents/list.hpp"
 #include "gate/documents/meaning.hpp"
 
@@ -75,9 +76,24 @@ struct Rule : Scope {
   std::string why = {};  // why it is laxer than before
 };
 
+// What is gone: an accepted value, a metric that only bounds judge, or the limit of a case's error.
+struct LostValue {
+  std::string case_id;
+  std::string device_class;
+  std::string variant;
+  std::string metric;
+  std::string processor = {};  // of a host, if it is a time or a ratio
+  // In which its case is listed there, "" for none; empty where no list tells.
+  std::optional<std::string> tier = "";
+};
+
 // A case or a metric that is gone with its accepted values. The metric is a glob.
 struct Removal : Scope {
+  std::string processor = {};  // glob; with it, times and ratios of those processors alone are gone
+  std::string tier = {};       // in which its cases are listed still; without it they are not
   std::string why = {};
+
+  bool covers(const LostValue& lost) const;
 };
 
 // A metric that a device class may be unable to give, for a reason that holds these words.
@@ -199,9 +215,8 @@ class Policy {
   std::vector<Sum> own_sums(const std::string& case_id, const std::string& device_class,
                             const std::string& variant) const;
 
-  // Why an accepted value of that case and metric may be gone; null where it may not.
-  const Removal* removal(const std::string& case_id, const std::string& device_class,
-                         const std::string& variant, const std::string& metric) const;
+  // Why it may be gone; null where it may not.
+  const Removal* removal(const LostValue& lost) const;
   // Why a device of that class may be unable to give the metric, for the reason that it tells.
   const Absence* absence(const std::string& device_class, const std::string& metric,
                          const std::string& reason) const;
@@ -212,9 +227,14 @@ class Policy {
   // device that begins with cuda but not with cuda-dry, as no GPU's class does. Unless the lists
   // are `complete`, rules about suites without a list are skipped; if they are, a file without a
   // suite and a row without a metric are errors as well. What is removed must not be listed, except
-  // for classes of devices that have none of the `baselines`, which are places in the store.
+  // in the tier that the removal names, and for classes of devices that have none of the
+  // `baselines`, which are places in the store.
   void check_against(const std::vector<List>& lists, bool complete,
                      const std::vector<std::string>& baselines = {}) const;
+  // Throws for a value that is listed, accepted in one of these baselines, and gone by a removal
+  // that names a variant or a processor, of which lists do not tell.
+  void refuse_held(const std::vector<List>& lists,
+                   const std::map<std::string, Baseline>& baselines) const;
   // The rules that match nothing of these lists. Unless these are complete, rules about suites
   // without a list are skipped.
   std::vector<const Rule*> idle_rules(const std::vector<List>& lists, bool complete) const;

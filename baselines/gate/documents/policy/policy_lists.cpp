@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "base/names.hpp"
+#include "gate/documents/case_name.hpp"
+#include "gate/documents/measured_part.hpp"
 #include "gate/documents/policy/policy.hpp"
 
 namespace holdfast::gate {
@@ -59,24 +61,63 @@ bool is_of_retired_classes(const Removal& removal, const std::string& suite,
   });
 }
 
-// A removed metric must not be listed any more, except in a tier that no baseline holds.
+// Lists do not tell which variants have a metric, nor on which processors it was accepted.
+bool is_told_by_lists(const Removal& removal) {
+  return removal.variant.empty() && removal.processor.empty();
+}
+
+// A removed metric must not be listed any more, except in the tier that the removal names.
 void refuse_listed(const Removal& removal, const std::vector<List>& lists,
                    const std::vector<std::string>& baselines) {
   for (const List& list : lists) {
     if (is_of_retired_classes(removal, list.suite, baselines)) continue;
     for (const ListedCase& listed : list.cases) {
-      if (!matches_glob(removal.match, listed.id) || !tier_includes("gate", listed.tier)) continue;
-      if (removal.variant == "reference" && !listed.reference) continue;
-      for (const auto& [kind, metrics] : listed.devices)
+      if (!matches_glob(removal.match, listed.id) || listed.tier == removal.tier) continue;
+      for (auto [kind, metrics] : listed.devices) {
+        if (listed.limit) metrics.push_back(limited_metric);
         for (const std::string& metric : metrics)
           if ((removal.device.empty() || kind_can_match(removal.device, kind)) &&
               matches_glob(removal.metrics.front(), metric))
             throw Error(Fault::bad_input,
                         text(removal.place, ": 'removed' says that ", metric, " of ", listed.id,
                              " is gone, and its suite lists it on ", kind,
+                             tier_includes("gate", listed.tier)
+                                 ? ""
+                                 : text(", in the tier ", listed.tier, " (\"tier\": \"",
+                                        listed.tier, "\" says that it left the gate alone)"),
                              "; narrow the removal, or take it out"));
+      }
     }
   }
+}
+
+// All that a baseline tells of, as what would be lost with it, in whichever tier its case is.
+std::vector<LostValue> values_of(const Baseline& baseline) {
+  std::vector<LostValue> values;
+  const auto add = [&](const EntryName& name, const std::string& processor) {
+    values.push_back({.case_id = name.case_id,
+                      .device_class = baseline.device_class,
+                      .variant = name.variant,
+                      .metric = name.metric,
+                      .processor = processor,
+                      .tier = std::nullopt});
+  };
+  for (const auto& [processor, entries] : by_processor(baseline))
+    for (const auto& [key, entry] : *entries) add(entry_name(key), processor);
+  for (const auto& [id, limit] : baseline.limits) add({id, case_variant, limited_metric}, "");
+  for (const auto& [id, metrics] : baseline.bounded.value_or(MetricNames()))
+    for (const std::string& metric : metrics) add({id, case_variant, metric}, "");
+  return values;
+}
+
+// Whether it is measured still, and not in the tier that the removal names.
+bool is_listed(const LostValue& value, const Removal& removal, const std::vector<List>& lists) {
+  const List* list = find_list(lists, suite_of(value.case_id));
+  const ListedCase* listed = list ? list->find(value.case_id) : nullptr;
+  if (!listed || listed->tier == removal.tier) return false;
+  const std::string kind = kind_of_class(value.device_class);
+  return value.metric == limited_metric ? listed->devices.contains(kind)
+                                        : listed->has(kind, value.metric);
 }
 
 }  // namespace
@@ -112,7 +153,7 @@ void Policy::check_against(const std::vector<List>& lists, bool complete,
   for (const Waiver& waiver : waivers_) refuse(waiver, "waiver");
   for (const Removal& removal : removals_) {
     refuse_half_a_class(removal.device, removal.place);
-    refuse_listed(removal, lists, baselines);
+    if (is_told_by_lists(removal)) refuse_listed(removal, lists, baselines);
   }
   for (const Absence& absence : absences_) refuse_half_a_class(absence.device, absence.place);
   if (!complete) return;
@@ -120,6 +161,22 @@ void Policy::check_against(const std::vector<List>& lists, bool complete,
     if (!any([&metric = metric](const List& list) { return list.metrics.contains(metric); }))
       throw Error(Fault::bad_input, text(row.said.place, ": no suite lists the metric ", metric,
                                          "; mend or remove its row"));
+}
+
+void Policy::refuse_held(const std::vector<List>& lists,
+                         const std::map<std::string, Baseline>& baselines) const {
+  std::vector<Removal> removals = removals_;
+  std::erase_if(removals, is_told_by_lists);
+  if (removals.empty()) return;
+  for (const auto& [place, baseline] : baselines)
+    for (const LostValue& held : values_of(baseline))
+      for (const Removal& removal : removals)
+        if (removal.covers(held) && is_listed(held, removal, lists))
+          throw Error(Fault::bad_input,
+                      text(removal.place, ": 'removed' says that ", held.metric, " of ",
+                           held.case_id, ' ', held.variant, " is gone, and ", place, " holds it",
+                           held.processor.empty() ? "" : " of " + held.processor,
+                           ": take one of them out"));
 }
 
 }  // namespace holdfast::gate

@@ -169,6 +169,11 @@ Removal parse_removal(const Reader& reader) {
   Object object = reader.object();
   Removal removal;
   parse_scope(object, removal);
+  if (const auto value = object.optional("processor")) {
+    removal.processor = value->string();
+    if (removal.processor.empty()) throw value->wrong("a processor has a name, or * for all");
+  }
+  if (const auto value = object.optional("tier")) removal.tier = value->one_of({"full"});
   removal.why = reason_of(object.take("why"));
   object.close();
   if (removal.metrics.size() > 1)

@@ -54,9 +54,14 @@ TEST(Policy, ARemovalIsOfItsVariantAlone) {
   const Policy removing = toy::policy(toy::policy_with(
       no_waivers, no_waivers + R"(, "removed": [{"match": "toy/**", "variant": "reference",
                                                  "metric": "launches", "why": "it is gone"}])"));
-  const std::string on = "cuda-dry-sm_90";
-  EXPECT_TRUE(removing.removal(toy::step_id, on, "reference", "launches"));
-  EXPECT_FALSE(removing.removal(toy::step_id, on, "optimized", "launches"));
+  const auto covers = [&](const char* variant) {
+    return removing.removal({.case_id = toy::step_id,
+                             .device_class = "cuda-dry-sm_90",
+                             .variant = variant,
+                             .metric = "launches"});
+  };
+  EXPECT_TRUE(covers("reference"));
+  EXPECT_FALSE(covers("optimized"));
 }
 
 TEST(Policy, AnAbsenceIsOfItsClassAndReasonAlone) {
