@@ -172,7 +172,9 @@ void refuse_class_folder(const fs::path& folder, std::string_view command) {
                    command, " ", shell_word(root.string())));
 }
 
-void refuse_links(const fs::path& root) {
+namespace {
+
+void refuse_links_now(const fs::path& root) {
   constexpr int deepest = 2;  // <device class>/profiles/<suite>
   for (auto at = fs::recursive_directory_iterator(root); at != fs::recursive_directory_iterator();
        ++at) {
@@ -183,6 +185,19 @@ void refuse_links(const fs::path& root) {
                   text(at->path().string(),
                        " is a link, and a folder of results holds files of its own; remove the "
                        "link, or name another --out"));
+  }
+}
+
+}  // namespace
+
+void refuse_links(const fs::path& root) {
+  while (true) {
+    try {
+      return refuse_links_now(root);
+    } catch (const fs::filesystem_error& error) {
+      // Another run into this root removed a folder of its own meanwhile.
+      if (error.code() != std::errc::no_such_file_or_directory || !fs::exists(root)) throw;
+    }
   }
 }
 

@@ -43,7 +43,7 @@ constexpr std::pair<const char*, double> cycles_of[] = {
     {"Ir", 1}, {"D1mr", 10}, {"D1mw", 10}, {"DLmr", 100}, {"DLmw", 100}};
 // The work of an allocator differs from step to step.
 constexpr double steady_within = 1e-3, allocators_work = 500;
-constexpr std::size_t fewest_dumps = 2, most_dumps = 100;
+constexpr std::size_t fewest_dumps = 3, most_dumps = 100;
 constexpr double part_of_a_case = 1. / 3;  // of the time for all of them: one that takes more hangs
 
 struct Dump {
@@ -261,20 +261,22 @@ std::optional<Executed> count_of_a_step(const std::vector<Executed>& dumps, std:
     why = "callgrind left no dump of its steps";
     return std::nullopt;
   }
-  const double first = dumps[0].instructions, count = dumps[1].instructions - first;
-  const auto differs = [&](double one) {
+  const Executed& none = dumps[0];
+  std::vector<double> steps;
+  for (const Executed& dump : dumps | std::views::drop(1))
+    steps.push_back(dump.instructions - none.instructions);
+  const double first = steps[0];
+  const auto other = std::ranges::find_if(steps, [&](double one) {
     return std::abs(one - first) > steady_within * first + allocators_work;
-  };
-  std::vector<double> steps = {count};
-  for (const Executed& dump : dumps | std::views::drop(2)) steps.push_back(dump.instructions);
-  const auto other = std::find_if(steps.begin(), steps.end(), differs);
-  if (other == steps.end() && count > 0) {
-    const bool simulated = dumps[0].cycles >= 0 && dumps[1].cycles >= 0;
-    return Executed{.instructions = count,
-                    .cycles = simulated ? dumps[1].cycles - dumps[0].cycles : -1};
+  });
+  // The first step also fills the simulated caches.
+  if (other == steps.end() && steps[1] > 0) {
+    const bool simulated = none.cycles >= 0 && dumps[2].cycles >= 0;
+    return Executed{.instructions = steps[1],
+                    .cycles = simulated ? dumps[2].cycles - none.cycles : -1};
   }
   why = text("one step executes ", canonical_line(first), " instructions and a later one ",
-             canonical_line(other == steps.end() ? count : *other),
+             canonical_line(other == steps.end() ? steps[1] : *other),
              "; every step must do the same work");
   return std::nullopt;
 }

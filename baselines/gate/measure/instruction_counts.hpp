@@ -39,15 +39,14 @@ struct Executed {
       -1;  // estimated: an instruction one, a miss of data in L1 10, in the last level 100
 };
 
-// Of each variant, "<case id>|<variant>": what callgrind saw in one step, in the next two, and in
-// each of some more where steps are quick; empty for a dump that is not there though a later one
-// is.
+// Of each variant, "<case id>|<variant>": what callgrind saw in no step, and in each of some in a
+// row; empty for a dump that is not there though a later one is.
 using Dumps = std::map<std::string, std::vector<Executed>>;
 
 // The dumps that callgrind left in `folder`.
 Dumps read_dumps(const std::filesystem::path& folder);
 
-// What a further step adds. Empty where a dump is missing or the steps differ; then `why` says so.
+// What a step adds. Empty where a dump is missing or the steps differ; then `why` says so.
 std::optional<Executed> count_of_a_step(const std::vector<Executed>& dumps, std::string& why);
 
 // Why nobody counted, in the place of each count that the results promise.

@@ -36,56 +36,51 @@ double instructions_of_a_step(const std::vector<double>& instructions, std::stri
   return step ? step->instructions : -1;
 }
 
-TEST(InstructionCounts, AStepIsWhatAFurtherStepAdds) {
+TEST(InstructionCounts, AStepIsWhatItAddsToNone) {
   std::string why;
-  EXPECT_EQ(instructions_of_a_step({110, 210, 110}, why), 100);
-  EXPECT_EQ(instructions_of_a_step({110, 210}, why), 100);
+  EXPECT_EQ(instructions_of_a_step({10, 110, 110, 110}, why), 100);
+  EXPECT_EQ(instructions_of_a_step({10, 110, 110}, why), 100);
 }
 
-TEST(InstructionCounts, AStepHasCyclesWhereBothDumpsHave) {
+TEST(InstructionCounts, TheCyclesOfAStepAreThoseOfTheSecondWhereBothDumpsHave) {
   std::string why;
-  EXPECT_EQ(count_of_a_step({{110, 900}, {210, 1100}, {110, 950}}, why).value().cycles, 200);
-  EXPECT_LT(count_of_a_step({{110, 900}, {210, -1}, {110, 900}}, why).value().cycles, 0);
-  EXPECT_LT(count_of_a_step({{110, -1}, {210, 1100}, {110, 900}}, why).value().cycles, 0);
+  EXPECT_EQ(count_of_a_step({{10, 50}, {110, 900}, {110, 250}}, why).value().cycles, 200);
+  EXPECT_LT(count_of_a_step({{10, 50}, {110, 900}, {110, -1}}, why).value().cycles, 0);
+  EXPECT_LT(count_of_a_step({{10, -1}, {110, 900}, {110, 250}}, why).value().cycles, 0);
 }
 
 TEST(InstructionCounts, AStateThatIsNotSteadyHasNone) {
   std::string why;
-  EXPECT_EQ(instructions_of_a_step({110'000, 210'000, 112'000}, why), -1);
+  EXPECT_EQ(instructions_of_a_step({10, 110'010, 110'010, 112'000}, why), -1);
   EXPECT_THAT(why, HasSubstr("one step executes 110"));
-  EXPECT_EQ(instructions_of_a_step({110, 110, 110}, why), -1) << "two steps as much as one";
+  EXPECT_EQ(instructions_of_a_step({110, 110, 110}, why), -1) << "a step as much as none";
 }
 
 TEST(InstructionCounts, WhatAnAllocatorFindsMayDiffer) {
   std::string why;
-  EXPECT_EQ(instructions_of_a_step({1'000'000, 2'000'050, 1'000'990}, why), 1'000'050);
-  EXPECT_EQ(instructions_of_a_step({100'000, 200'050, 100'390}, why), 100'050);
+  EXPECT_EQ(instructions_of_a_step({0, 1'000'000, 1'000'050, 1'000'990}, why), 1'000'050);
+  EXPECT_EQ(instructions_of_a_step({0, 100'000, 100'050, 100'390}, why), 100'050);
 }
 
 TEST(InstructionCounts, AMissingDumpIsToldApart) {
   std::string why;
-  EXPECT_EQ(instructions_of_a_step({110, -1, 110}, why), -1);
+  EXPECT_EQ(instructions_of_a_step({10, -1, 110}, why), -1);
   EXPECT_THAT(why, HasSubstr("left no dump"));
-  EXPECT_EQ(instructions_of_a_step({110, 210, 110, -1, 110}, why), -1);
-  EXPECT_EQ(instructions_of_a_step({110}, why), -1);
+  EXPECT_EQ(instructions_of_a_step({-1, 110, 110}, why), -1);
+  EXPECT_EQ(instructions_of_a_step({10, 110, 110, -1, 110}, why), -1);
+  EXPECT_EQ(instructions_of_a_step({10, 110}, why), -1);
   EXPECT_EQ(instructions_of_a_step({}, why), -1);
 }
 
 TEST(InstructionCounts, AnyOfTheStepsThatDoesLessIsFound) {
-  const std::vector<double> equal(7, 110'000);
-  for (std::size_t lazy = 2; lazy < equal.size(); ++lazy) {
-    std::vector<double> dumps = equal;
-    dumps[1] = 219'900;
+  for (std::size_t lazy = 1; lazy <= 8; ++lazy) {
+    std::vector<double> dumps(9, 110'000);
+    dumps[0] = 100;
     std::string why;
     EXPECT_EQ(instructions_of_a_step(dumps, why), 109'900);
     dumps[lazy] = 10'000;
     EXPECT_EQ(instructions_of_a_step(dumps, why), -1) << lazy;
-    EXPECT_THAT(why, HasSubstr("a later one 10"));
-  }
-  for (const std::vector<double>& dumps :
-       {std::vector{110'000., 120'000., 110'000.}, std::vector{110'000., 120'000.}}) {
-    std::string why;
-    EXPECT_EQ(instructions_of_a_step(dumps, why), -1) << "the second of the two";
+    EXPECT_THAT(why, HasSubstr(lazy == 1 ? "one step executes 9900" : "a later one 9900"));
   }
 }
 
@@ -157,7 +152,7 @@ for id in $ids; do
   echo $id >> ${0%/*}/begun
   [ $id != toy/bad ] || { echo "about to fall" >&2; )",
                               bad, R"(; }
-  for step in 0:100 1:200 2:100; do
+  for step in 0:5 1:105 2:105; do
     printf 'desc: Trigger: Client Request: %s|optimized|%s\nevents: Ir\ntotals: %s\n' \
       $id ${step%:*} ${step#*:} > $out.$(echo $id | tr / .).${step%:*}
   done

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <future>
 #include <vector>
 
+#include "gate/documents/results_root.hpp"
 #include "gate/measure/instruction_counts.hpp"
+#include "gate/measure/unfinished_run.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -35,6 +38,19 @@ class SuiteRuns : public testing::Test {
 
 TEST_F(SuiteRuns, EachCaseHasTheFewestProcessesAtLeast) {
   EXPECT_EQ(run().most_processes(), 3);
+}
+
+TEST(UnfinishedRuns, BeginAndEndBesideOthersInOneFolder) {
+  const TemporaryFolder folder("unfinished");
+  const auto begin_and_end = [&](const char* suite) {
+    for (int i = 0; i < 100; ++i) {
+      refuse_links(folder.path());
+      const UnfinishedRun run(folder.path(), suite, "host", false, "");
+    }
+  };
+  auto other = std::async(std::launch::async, begin_and_end, "fake_suite");
+  EXPECT_NO_THROW(begin_and_end("toy"));
+  EXPECT_NO_THROW(other.get());
 }
 
 TEST(CountedRuns, HaveTheCountOfTheReferenceToo) {

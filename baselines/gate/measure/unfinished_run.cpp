@@ -26,7 +26,11 @@ UnfinishedRun::UnfinishedRun(const fs::path& out, const std::string& suite,
   if (same) return;
   std::error_code problem;
   fs::remove_all(folder_, problem);
-  fs::create_directories(folder_, problem);
+  // Another run that ends may remove the folder around it meanwhile.
+  for (int left = 10; left > 0; --left) {
+    fs::create_directories(folder_, problem);
+    if (problem != std::errc::no_such_file_or_directory) break;
+  }
   if (problem)
     throw Error(Fault::bad_input, text("cannot make the folder ", folder_.string(), ": ",
                                        problem.message(), "; name another --out"));

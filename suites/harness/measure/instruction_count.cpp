@@ -4,7 +4,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -59,21 +58,27 @@ void require_callgrind() {
                      "AVX-512"));
 }
 
-// Eight steps in a row, to expose a computation that remembers an unchanged input; three if steps
-// are slow, after a first one and the warm-up. The count is that of two steps minus that of one. If
-// they are unchained, the last of the eight, or a fourth, follows a start, to expose what a start
-// prepares for all.
-constexpr std::array<int, 7> steps_of_dumps = {1, 2, 1, 1, 1, 1, 1};
-constexpr std::size_t fewest_dumps = 2;
-constexpr double enough_seconds = 0.3;  // CPU time of this thread, inside valgrind
+// In a row, to expose a computation that remembers an unchanged input: eight, or three if steps are
+// slow. If they are unchained the first follows a start, to expose what a start prepares for all.
+constexpr int fewest_in_a_row = 3, most_in_a_row = 8;
+// CPU time of this thread inside valgrind, while it counts and while it does not.
+constexpr double enough_seconds = 0.3, quick_seconds = 0.05;
+
+// While it lives callgrind counts. Each change makes valgrind translate all code anew, so dumps
+// that belong together share one.
+class Counting {
+ public:
+  Counting() { (void)ask(Request::start_counting); }
+  Counting(const Counting&) = delete;
+  Counting& operator=(const Counting&) = delete;
+  ~Counting() { (void)ask(Request::stop_counting); }
+};
 
 // The same code makes each dump, so that the harness's own instructions in it are the same.
 [[gnu::noinline]] void dump(Computation& computation, int steps, const std::string& name) {
-  (void)ask(Request::start_counting);
   (void)ask(Request::zero_counts);
   for (int i = 0; i < steps; ++i) computation.step();
   (void)ask(Request::dump_counts_as, name.c_str());
-  (void)ask(Request::stop_counting);
 }
 
 // Holds all free heap memory. Otherwise a block large enough for glibc to map separately (the gate
@@ -119,27 +124,26 @@ void count_variant(const Case& one, Variant variant, const std::string& device) 
   const Subject subject = warmed_up(steps, variant, device);
   verify(steps, subject, device);
   std::vector<std::string> names;
-  for (std::size_t number = 0; number < steps_of_dumps.size(); ++number)
+  for (int number = 0; number <= most_in_a_row; ++number)
     names.push_back(text(one.id, '|', variant_name(variant), '|', number));
-  subject.backend->ledger.enter(Ledger::Phase::steady, subject.computation->permissions());
-  // What only a process's first counted step executes belongs to no step. For a slow one the heap's
+  Computation& computation = *subject.computation;
+  subject.backend->ledger.enter(Ledger::Phase::steady, computation.permissions());
+  // What only a process's first steady step executes belongs to no step. For a slow one the heap's
   // share is negligible.
   double start = thread_cpu_seconds();
-  dump(*subject.computation, 1, "the first");
+  computation.step();
+  const bool quick = thread_cpu_seconds() - start < quick_seconds;
   const FullHeap full;
-  if (thread_cpu_seconds() - start < enough_seconds)
-    dump(*subject.computation, 1, "the first of a full heap");
-  start = thread_cpu_seconds();
-  const std::size_t in_a_row = names.size() - (steps.chained ? 0 : 1);
-  std::size_t number = 0;
-  const auto in_time = [&] {
-    return number < fewest_dumps || thread_cpu_seconds() - start < enough_seconds;
-  };
-  for (; number < in_a_row && in_time(); ++number)
-    dump(*subject.computation, steps_of_dumps[number], names[number]);
-  if (!steps.chained) {
-    subject.computation->start_again(0);
-    dump(*subject.computation, 1, names[number]);
+  if (quick) computation.step();
+  if (!steps.chained) computation.start_again(0);
+  {
+    const Counting counting;
+    start = thread_cpu_seconds();
+    for (int step = 1; step <= most_in_a_row; ++step) {
+      dump(computation, 1, names[static_cast<std::size_t>(step)]);
+      if (step >= fewest_in_a_row && thread_cpu_seconds() - start > enough_seconds) break;
+    }
+    dump(computation, 0, names[0]);
   }
   subject.backend->ledger.enter(Ledger::Phase::building);
 }

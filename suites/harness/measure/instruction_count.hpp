@@ -2,9 +2,10 @@
 // The process behind `holdfast run --count-instructions`: single steps of cases under valgrind's
 // callgrind, which counts their instructions, and their misses in caches that it simulates.
 //
-// For each variant callgrind writes dumps of one step, two steps and then single steps again, named
-// "<case id>|<variant>|<number of the dump>". A step's count is that of two steps minus that of
-// one. Equal single steps show that the state is steady and nothing is remembered.
+// For each variant callgrind writes dumps of no step and of single ones in a row, named
+// "<case id>|<variant>|<number>", where 0 is that of no step. A step's count is that of the second
+// minus what is counted without one. Equal single steps show that the state is steady and nothing
+// is remembered.
 #pragma once
 
 #include <string>
