@@ -56,6 +56,14 @@ TEST_F(SuiteCommand, EveryExampleOfEveryHelpChoosesCases) {
   }
 }
 
+// Each process that counts instructions would have valgrind read them.
+TEST_F(SuiteCommand, StartsWithoutCompilersAndLibrariesOfAGpu) {
+  const Said needed = run("ldd " CUBED_SPHERE_SWE_BINARY);
+  EXPECT_THAT(needed.words, HasSubstr("libc.so"));
+  for (const char* library : {"libnvrtc", "libnvJitLink", "libcublas", "libcufft"})
+    EXPECT_THAT(needed.words, Not(HasSubstr(library)));
+}
+
 TEST_F(SuiteCommand, AnUnknownDeviceIsOneSentenceAndUsage) {
   expect_usage(suite("--device=tpu"), "tpu");
 }

@@ -294,7 +294,7 @@ class Resumed : public RunCommand {
 for word; do
   case $word in --callgrind-out-file=*) out=${word#*=} ;; esac
 done
-for step in 0:100 1:200 2:100; do
+for step in 0:5 1:105 2:105; do
   printf 'desc: Trigger: Client Request: fake_suite/add/n:8/f64|optimized|%s\nevents: Ir\ntotals: %s\n' \
     ${step%:*} ${step#*:} > $out.${step%:*}
 done

@@ -3,9 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "testing/error_of.hpp"
 
 namespace holdfast {
@@ -19,16 +16,6 @@ TEST(Backend, HostHasNoDeviceAndExecutes) {
   const auto backend = open_backend("host");
   EXPECT_EQ(backend->device, nullptr);
   EXPECT_TRUE(backend->executes());
-}
-
-TEST(Backend, AHostStartsWithoutCompilersAndLibrariesOfAGpu) {
-  const auto backend = open_backend("host");
-  std::stringstream maps;
-  maps << std::ifstream("/proc/self/maps").rdbuf();
-  const std::string loaded = maps.str();
-  EXPECT_THAT(loaded, testing::HasSubstr("libc.so"));
-  for (const auto library : {"libnvrtc", "libnvJitLink", "libcublas", "libcufft"})
-    EXPECT_THAT(loaded, testing::Not(testing::HasSubstr(library)));
 }
 
 TEST(Backend, AnUnknownNameIsRefusedInOneSentence) {

@@ -115,6 +115,7 @@ bool is_listed(const LostValue& value, const Removal& removal, const std::vector
   const List* list = find_list(lists, suite_of(value.case_id));
   const ListedCase* listed = list ? list->find(value.case_id) : nullptr;
   if (!listed || listed->tier == removal.tier) return false;
+  if (value.variant == "reference" && !listed->reference) return false;
   const std::string kind = kind_of_class(value.device_class);
   return value.metric == limited_metric ? listed->devices.contains(kind)
                                         : listed->has(kind, value.metric);
