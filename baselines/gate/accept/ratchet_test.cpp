@@ -129,6 +129,32 @@ TEST_F(Ratcheting, TheSameRunIsNoSecondOne) {
                    HasSubstr("give a second run of the same build"));
 }
 
+// What another run of the build failed at is a finding, and nothing that could be passed over.
+TEST_F(Ratcheting, ASecondRunWithACaseThatIsLostOrWrongThereAloneIsJudgedFirst) {
+  a_better_run();
+  const auto wrong = [](CaseResult& result) { result.check.error = 1; };
+  const auto crashed = [](CaseResult& result) {
+    result.status = "crashed";
+    result.reason = "signal 11";
+  };
+  const auto with = [&](const auto& change) {
+    Results again = run_of(13, "2026-11-22T13:00:00Z");
+    change(again.cases.front());
+    return again;
+  };
+  EXPECT_EQ(check_again(with(wrong)), 2);
+  expect_complaint(check({"--again=" + again_.string()}), 2,
+                   AllOf(HasSubstr(" is 'wrong' there and not in this run; judge that one first: "),
+                         HasSubstr(again_.string())));
+  EXPECT_EQ(check_again(with(crashed)), 2);
+  expect_complaint(check({"--again=" + again_.string()}), 2, HasSubstr(" is 'crashed' there and"));
+
+  Results both = run_of(12, "2026-11-22T12:00:00Z");
+  crashed(both.cases.front());
+  store(both);
+  EXPECT_EQ(check_again(with(crashed)), 3) << "both runs say so, and the first is judged";
+}
+
 // Also for a run for which nothing could be proposed.
 TEST_F(Ratcheting, WhatIsNoFolderIsNoSecondRunAndNoHistory) {
   Results part = run_of(12, "2026-11-22T12:00:00Z");
@@ -167,14 +193,6 @@ TEST_F(Ratcheting, ARunThatMayNotBeAcceptedIsNoSecondOne) {
   EXPECT_EQ(refused([](Results& other) { other.partial = true; }), 2);
   EXPECT_EQ(refused([](Results& other) { other.quality.throttled = true; }), 2);
   EXPECT_EQ(refused([](Results& other) { other.list_hash = "sha256:other"; }), 2);
-}
-
-TEST_F(Ratcheting, ACaseThatWasWrongInASecondRunConfirmsNothing) {
-  a_better_run();
-  Results other = run_of(13, "2026-11-22T13:00:00Z");
-  other.cases.front().check.error = 1;
-  expect_output(check_again(other), 0, HasSubstr("not proposed yet"));
-  EXPECT_FALSE(proposed());
 }
 
 TEST_F(Ratcheting, ThreeRunsInARowOfTheHistoryPropose) {

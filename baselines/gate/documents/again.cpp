@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/documents/again.hpp"
 
+#include <set>
+
+#include "gate/base/shown_text.hpp"
 #include "gate/documents/baseline.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/results_root.hpp"
@@ -10,10 +13,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool is_good(const CaseResult& result, const Results& results) {
+  return result.status == "ok" && !is_wrong(result, results.env.device_name);
+}
+
+// The good cases of a run.
+std::set<std::string> good_cases(const Results& results) {
+  std::set<std::string> ids;
+  for (const CaseResult& result : results.cases)
+    if (is_good(result, results)) ids.insert(result.id);
+  return ids;
+}
+
 void read_again(const Results& results, const fs::path& root, MeasuredAgain& found) {
   const auto refuse = [&](const std::string& why) {
     return Error(Fault::bad_input, text("--again=", root.string(), ": ", why));
   };
+  const std::set<std::string> good = good_cases(results);
   for (const StoredResults& stored : read_all_results(root)) {
     const Results& again = stored.results;
     if (again.suite != results.suite || again.env.device_class != results.env.device_class)
@@ -33,7 +49,13 @@ void read_again(const Results& results, const fs::path& root, MeasuredAgain& fou
       throw refuse(text("holds ", again.suite,
                         " as a filtered, invalid or throttled run, which confirms nothing"));
     for (const CaseResult& result : again.cases) {
-      if (result.status != "ok" || is_wrong(result, again.env.device_name)) continue;
+      if (!is_good(result, again)) {
+        if (!good.contains(result.id)) continue;  // this run says the same of it
+        throw refuse(text("the case ", result.id, " is '",
+                          result.status == "ok" ? "wrong" : result.status,
+                          "' there and not in this run; judge that one first: holdfast check ",
+                          shell_word(root.string())));
+      }
       for (const NamedMetric& metric : named_metrics(result))
         if (metric.measured)
           found[entry_key(result.id, metric.variant, metric.name)].push_back(*metric.measured);

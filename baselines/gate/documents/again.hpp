@@ -17,7 +17,7 @@ using MeasuredAgain = std::map<std::string, std::vector<Measured>>;
 
 // The measurements of the suite and device class of `results` in the results roots `again`. Throws
 // Error(bad_input) for a root of another build or processor, a filtered, invalid or throttled one,
-// and for the run itself.
+// one with a failed or wrong case that is good in `results`, and for the run itself.
 MeasuredAgain measured_again(const Results& results,
                              const std::vector<std::filesystem::path>& again);
 

@@ -174,31 +174,29 @@ void refuse_class_folder(const fs::path& folder, std::string_view command) {
 
 namespace {
 
-void refuse_links_now(const fs::path& root) {
-  constexpr int deepest = 2;  // <device class>/profiles/<suite>
-  for (auto at = fs::recursive_directory_iterator(root); at != fs::recursive_directory_iterator();
-       ++at) {
-    if (at.depth() == deepest) at.disable_recursion_pending();
+// What another run into the same root removed meanwhile holds no link.
+void refuse_links_below(const fs::path& folder, int levels) {
+  std::error_code problem;
+  const fs::directory_iterator entries(folder, problem);
+  if (problem == std::errc::no_such_file_or_directory) return;
+  if (problem) throw fs::filesystem_error("cannot list", folder, problem);
+  for (const fs::directory_entry& entry : entries) {
     std::error_code dangling;
-    if (at->is_symlink() && (at->is_directory(dangling) || dangling))
+    const bool is_folder = entry.is_directory(dangling);
+    if (entry.is_symlink() && (is_folder || dangling))
       throw Error(Fault::bad_input,
-                  text(at->path().string(),
+                  text(entry.path().string(),
                        " is a link, and a folder of results holds files of its own; remove the "
                        "link, or name another --out"));
+    if (is_folder && levels > 1) refuse_links_below(entry.path(), levels - 1);
   }
 }
 
 }  // namespace
 
 void refuse_links(const fs::path& root) {
-  while (true) {
-    try {
-      return refuse_links_now(root);
-    } catch (const fs::filesystem_error& error) {
-      // Another run into this root removed a folder of its own meanwhile.
-      if (error.code() != std::errc::no_such_file_or_directory || !fs::exists(root)) throw;
-    }
-  }
+  constexpr int levels = 3;  // <device class>/profiles/<suite>
+  refuse_links_below(root, levels);
 }
 
 std::string how_to_measure(const fs::path& root) {
