@@ -84,7 +84,7 @@ def trends_parser() -> Parser:
         prog="python3 -m holdfast_report trends",
         description="Draws one SVG and one PNG for each series of the history (a case, variant and "
         "metric on a device class) that says something: it changed or drifted, gates by its level, "
-        "or is not well. How far it is is told on stderr.",
+        "or is not well. Progress goes to stderr.",
         allow_abbrev=False,
     )
     parser.add_argument("--store", metavar="DIR", type=Path, required=True, help="the history")

@@ -63,7 +63,7 @@ def read_part(path: Path) -> Part:
 
 def times_of(baseline: Baseline, processor: str | None) -> dict[str, Entry]:
     """A host's accepted times and ratios: those of the measured processor, or of the only one if
-    it is unknown, as in a history."""
+    it is unknown, as to `trends`."""
     if processor is not None:
         return baseline.processors.get(processor, {})
     return next(iter(baseline.processors.values())) if len(baseline.processors) == 1 else {}

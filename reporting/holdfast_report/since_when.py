@@ -32,10 +32,15 @@ class Panel:
     figure: Markup
 
 
+def judged_of(row: Row | None) -> float | None:
+    return row.value if row and isinstance(row.value, float | int) else None
+
+
 def now_of(root: Root, series: Series, row: Row | None) -> float | None:
-    """The judged value, unless the history's last point is already of that run, by its time or
-    by its value as the history keeps it."""
-    if row is None or not isinstance(row.value, float | int):
+    """The judged value, unless a point of the history is already of that run, by its time or by
+    its value as the history keeps it."""
+    value = judged_of(row)
+    if value is None:
         return None
     suite = series.case.partition("/")[0]
     runs = [
@@ -43,10 +48,12 @@ def now_of(root: Root, series: Series, row: Row | None) -> float | None:
         for part in root.parts
         if (part.device_class, part.suite) == (series.device_class, suite)
     ]
-    last = series.points[-1]
-    same = [run for run in runs if last.commit in (run.git.sha, run.content)]
-    kept = isclose(last.value, row.value, rel_tol=KEPT)
-    return None if same and (kept or last.utc in {run.utc for run in same}) else row.value
+    for point in series.points:
+        same = [run for run in runs if point.commit in (run.git.sha, run.content)]
+        kept = isclose(point.value, value, rel_tol=KEPT)
+        if same and (kept or point.utc in {run.utc for run in same}):
+            return None
+    return value
 
 
 Key = tuple[str, str, str, str]  # device class, case, variant, metric
@@ -80,7 +87,8 @@ def trends_of(root: Root, series: Iterable[Series], link: str | None) -> Trends:
         absent = one.case not in cases.get((one.device_class, suite), (one.case,))
         rank = absent and verdict in trends.QUIET, trends.rank(one, verdict, kind)
         newest = now_of(root, one, row)
-        now = readable(one.points[-1].value if newest is None else newest, trends.unit(one))
+        judged = judged_of(row)
+        now = readable(one.points[-1].value if judged is None else judged, trends.unit(one))
         if one.change_points:
             change = one.change_points[-1]
             utc = next((point.utc for point in one.points if point.order == change.order), "")

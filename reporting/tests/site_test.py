@@ -405,6 +405,20 @@ def test_what_is_accepted_far_from_what_was_measured_is_not_drawn(accepted: floa
     assert (band(site, Column(key, [0, 1], [10.0, 20.0])) is not None) is is_drawn
 
 
+def test_the_times_accepted_for_the_processor_that_measured_last_are_drawn(tmp_path: Path) -> None:
+    place = SitePlace(tmp_path, commits=4, cases=1)
+    key = f"{STEP_CASE}|optimized|time_s"
+    times = {
+        "AuthenticAMD-26-2": {key: builders.time_entry(4.2e-3)},
+        "GenuineIntel-6-167": {key: builders.time_entry(4.3e-3)},
+    }
+    held = builders.baseline() | {"device_class": HOST, "processors": times}
+    builders.put(place.baselines / "devices" / HOST / "cubed_sphere_swe.json", held)
+    place.draw()
+    drawn = data_of(place.text(addresses.of_case(STEP_CASE)))["figures"]
+    assert [one["band"][1] for one in drawn if one["band"]] == [4.2e-3]
+
+
 def commits(count: int) -> list[Commit]:
     return [Commit(sha(number), planted_history.time_of(number)) for number in range(count)]
 
@@ -679,7 +693,7 @@ def test_a_drift_by_one_step_is_told_as_well(tmp_path: Path) -> None:
     place.draw()
     said = words(place.text("index.html"))
     drifted = said[said.index("What drifted") : said.index("Where the environment changed")]
-    assert "1 more series stands over 5 %" in drifted
+    assert "1 other series moved more than 5 %" in drifted
     assert "speedup, host-x86_64-v4-2t \u2717 \u221212.3 % 11 \u2192 9.65 since" in drifted
     assert sha(3)[:10] in drifted
 

@@ -76,6 +76,12 @@ def words(page: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", body))
 
 
+def test_a_long_subject_is_cut_with_an_ellipsis() -> None:
+    assert Commit("a", "2026-11-21", "x" * 72).headline == "x" * 72
+    assert Commit("a", "2026-11-21", "x" * 70 + " yz").headline == "x" * 70 + "\u2026"
+    assert Commit("a", "2026-11-21").headline == ""
+
+
 def test_which_way_is_better_is_what_was_accepted_and_else_what_a_name_says() -> None:
     assert {name: better_of(name, {}) for name in ("speedup", "peak_ratio", "floor_fraction", "flop_per_s", "time_s", "launches")} == {
         "speedup": "higher", "peak_ratio": "higher", "floor_fraction": "higher", "flop_per_s": "higher", "time_s": "lower",

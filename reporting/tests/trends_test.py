@@ -322,6 +322,18 @@ def test_a_point_of_the_time_of_this_run_is_this_run() -> None:
     assert now_of(Root(Path(), [part]), one.model_copy(update={"points": [same]}), judged) is None
 
 
+def test_this_run_is_drawn_once_where_later_runs_are_in_the_history_too() -> None:
+    run = (part := Part(Results.model_validate(builders.host_results()), None)).results.run
+    one = series("speedup", [12.0, 10.0], variant="case")
+    mine = one.points[0]._replace(commit=run.git.sha, utc=run.utc)
+    one = one.model_copy(update={"points": [mine, one.points[1]]})
+    judged = Row.model_validate(builders.improved())
+    assert now_of(Root(Path(), [part]), one, judged) is None
+    rows = [builders.improved() | {"case": one.case, "device_class": one.device_class}]
+    root = Root(Path(), [part], verdict=Verdict.model_validate(builders.verdict(0, rows)))
+    assert [panel.now for panel in trends_of(root, [one], None).panels] == ["12"], "what was judged"
+
+
 CONTENT = "sha256:d63837d87b36e9e24b099c66f3e8ae4a"
 
 

@@ -16,6 +16,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/files.hpp"
@@ -148,6 +149,13 @@ const Case& the_only(const std::vector<const Case*>& chosen) {
   return *chosen.front();
 }
 
+// Empty for a protocol that reads none.
+std::optional<double> peak_bytes_of(const VariantMeasurement& variant) {
+  if (variant.peak_bytes > 0) return static_cast<double>(variant.peak_bytes);
+  const auto read = variant.readings.find("peak_bytes");
+  return read == variant.readings.end() ? std::nullopt : std::optional(read->second);
+}
+
 // Google Benchmark owns the loop; measure() samples inside. One iteration and one repetition, so
 // that statistics rows, which can hold NaN, never appear. Results are stored after each case, so
 // that a crash does not lose the cases before.
@@ -203,7 +211,8 @@ class Run {
       state.SetIterationTime(measurement.optimized.seconds.value_or(0));
     }
     if (measurement.speedup) state.counters["speedup"] = *measurement.speedup;
-    state.counters["peak_bytes"] = static_cast<double>(measurement.optimized.peak_bytes);
+    if (const auto bytes = peak_bytes_of(measurement.optimized))
+      state.counters["peak_bytes"] = *bytes;
     if (measurement.optimized.identity)
       state.counters["launches"] = static_cast<double>(measurement.optimized.step.launches);
   }

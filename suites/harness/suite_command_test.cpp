@@ -12,6 +12,7 @@
 namespace holdfast {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -241,6 +242,14 @@ TEST_F(OneCase, HasALineInTheReportUnderDeviceTierAndCount) {
                               " +time +speedup +peak memory +launches +case\n"
                               ".1/1. cubed_sphere_swe/rhs/n:24/f64\n"
                               " +[0-9.]+ us +[0-9.]+ +220.6 kB +cubed_sphere_swe/rhs/n:24/f64\n"));
+}
+
+TEST_F(SuiteCommand, TheReportHasThePeakThatAProtocolReadsAndNoneThatItDoesNot) {
+  const Said said = suite("--tier=full --filter='/(memory|setup)/n:24/'");
+  ASSERT_EQ(said.exit, 0) << said.words;
+  EXPECT_THAT(said.words,
+              AllOf(testing::ContainsRegex("\n +[1-9][0-9.]+ kB +cubed_sphere_swe/memory/n:24/"),
+                    testing::ContainsRegex("\n +cubed_sphere_swe/setup/n:24/")));
 }
 
 TEST_F(SuiteCommand, OneOfALaterClassSaysThatItLetCpusSleep) {

@@ -108,6 +108,11 @@ def library(given: argparse.Namespace, dtype: str, products: str = "highest") ->
         raise SystemExit(NOT_INSTALLED) from None
 
 
+def three_digits(ratio: float) -> str:
+    """Without an exponent below a million."""
+    return f"{float(f'{ratio:.3g}'):g}"
+
+
 def compare(
     given: argparse.Namespace, known: Library, case: str, step: Callable[[], None]
 ) -> None:
@@ -121,8 +126,8 @@ def compare(
     print(f"{known.name}: {theirs:.3e} s per step, first call {first:.3g} s{programs}")
     print(f"{case}, optimized: {ours:.3e} s per step")
     print(
-        f"{statistics.median(ratios):.3g} times as fast"
-        f" ({ratios[0]:.3g} to {ratios[-1]:.3g} over {len(ratios)} rounds)"
+        f"{three_digits(statistics.median(ratios))} times as fast"
+        f" ({three_digits(ratios[0])} to {three_digits(ratios[-1])} over {len(ratios)} rounds)"
     )
 
 

@@ -75,6 +75,10 @@ def test_a_comparison_tells_seconds_of_a_step_and_how_many_times_as_fast_the_sui
     ]
 
 
+def test_a_large_ratio_is_told_without_an_exponent() -> None:
+    assert [measuring.three_digits(one) for one in (0.66667, 27.68, 1236.4)] == ["0.667", "27.7", "1240"]
+
+
 @pytest.mark.parametrize(("error", "code"), [(1e-12, 0), (2e-12, 1), (float("nan"), 1)])
 def test_a_formulation_that_is_off_fails(error: float, code: int) -> None:
     assert measuring.judged("norm", error, 1e-12) == code

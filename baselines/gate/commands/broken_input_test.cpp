@@ -171,6 +171,13 @@ TEST_F(GateCommand, AnAbsentFolderIsABadArgument) {
   EXPECT_THAT(complaints_, HasSubstr("there are no results in"));
 }
 
+TEST_F(GateCommand, AnArgumentLongerThanAnyNameOfAFileIsRefusedInASentence) {
+  store(toy::dry());
+  const std::string longer(300, 'a');
+  expect_complaint(holdfast({"check", results_.string(), "--policy=" + longer}), 2,
+                   "holdfast: cannot use " + longer + ": File name too long\n");
+}
+
 TEST_F(GateCommand, ABuildToConfirmWithThatIsAbsentIsABadArgumentEvenOfDryParts) {
   accepted(toy::dry());
   expect_complaint(check({"--confirm=" + (folder_.path() / "typo").string()}), 2,

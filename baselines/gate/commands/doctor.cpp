@@ -287,7 +287,8 @@ int doctor(const Options& options) {
 
   if (const auto file = options.value("ctest-resources")) {
     write_file(*file, ctest_resources(gpu.gpus.size()));
-    std::cout << *file << ": " << gpu.gpus.size() << " GPUs for ctest --resource-spec-file\n";
+    std::cout << *file << ": " << plural(gpu.gpus.size(), "GPU")
+              << " for ctest --resource-spec-file\n";
   }
   if (const std::string missing = lacking(devices); !missing.empty())
     throw Error(Fault::incomplete, text("HOLDFAST_REQUIRE names ", missing,
@@ -334,6 +335,9 @@ std::string accepted_of_host(const fs::path& baselines, const std::string& devic
                              const std::string& processor) {
   bool counts = false;
   std::set<std::string> timed;
+  if (std::error_code ignored; !fs::is_directory(baselines, ignored))
+    return text(device_class, "; what is accepted of it is unknown: there is no folder ",
+                baselines.string(), "; name it with --baselines");
   const Store store(baselines, Store::Use::reading);
   for (const std::string& place : store.places("devices/", ".json")) {
     if (fs::path(place).parent_path().filename() != device_class) continue;

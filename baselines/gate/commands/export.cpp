@@ -141,6 +141,20 @@ void tell_left_out(const std::vector<StoredResults>& all) {
               << " without a result: " << lost.front() << (lost.size() > 1 ? ", ..." : "") << "\n";
 }
 
+// Refuses an option that the format would ignore.
+void refuse_idle(const Options& options, const std::string& format) {
+  if (options.has("out") && format != "otava")
+    throw Error(Fault::bad_input, text("--out is for --format=otava; what --format=", format,
+                                       " prints, redirect: > FILE"));
+  if (options.has("bigger") && format != "gha")
+    throw Error(Fault::bad_input, text("--bigger is for --format=gha; --format=", format,
+                                       " has values of both directions: leave it out"));
+  for (const char* choice : {"metric", "changed-only"})
+    if (options.has(choice) && format == "junit")
+      throw Error(Fault::bad_input,
+                  text("--format=junit prints the whole verdict; leave out --", choice));
+}
+
 int export_results(const Options& options) {
   const fs::path directory = options.operands().front();
   if (!options.has("format"))
@@ -151,13 +165,11 @@ int export_results(const Options& options) {
   if (std::find(formats.begin(), formats.end(), format) == formats.end())
     throw Error(Fault::bad_input,
                 text("--format=", format, ": the formats are gbench, bmf, gha, otava and junit"));
+  refuse_idle(options, format);
   if (format == "otava") {
     export_otava(options);
     return 0;
   }
-  if (options.has("out"))
-    throw Error(Fault::bad_input, text("--out is for --format=otava; what --format=", format,
-                                       " prints, redirect: > FILE"));
   if (format == "junit") {
     std::cout << junit(kept_verdict(directory));
     return 0;

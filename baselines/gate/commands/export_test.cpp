@@ -271,6 +271,18 @@ TEST_F(GateCommand, OnlyAnExportThatWritesFilesTakesAFolder) {
         HasSubstr("--out is for --format=otava; what --format=" + format + " prints, redirect"));
 }
 
+TEST_F(GateCommand, AnExportRefusesWhatItsFormatWouldIgnore) {
+  store(toy::dry());
+  const auto given = [&](const std::string& format, const std::string& option) {
+    return holdfast({"export", results_.string(), "--format=" + format, option});
+  };
+  for (const char* format : {"gbench", "bmf", "otava", "junit"})
+    expect_complaint(given(format, "--bigger"), 2, HasSubstr("--bigger is for --format=gha"));
+  for (const char* option : {"--metric=launches", "--changed-only"})
+    expect_complaint(given("junit", option), 2,
+                     HasSubstr("--format=junit prints the whole verdict; leave out --"));
+}
+
 TEST_F(GateCommand, ATrendIsToldInTheMetricsUnit) {
   const std::string history = (folder_.path() / "history").string();
   store(toy::host(), "optimized", "peak_bytes", toy::exact(169086208));

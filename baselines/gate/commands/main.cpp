@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 
@@ -118,6 +119,10 @@ int main(int argc, char** argv) {
         << "holdfast: there is no memory left for this process; see `ulimit -v`, and what else "
            "runs here\n";
     return exit_code(Fault::incomplete);
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::cerr << "holdfast: cannot use " << error.path1().string() << ": " << error.code().message()
+              << "\n";
+    return exit_code(Fault::bad_input);
   } catch (const std::exception& error) {
     std::cerr << "holdfast: " << error.what() << "\n";
     return exit_code(Fault::bad_input);

@@ -37,7 +37,8 @@ struct Subject {
 std::string whole_id(const std::string& word, const fs::path& lists, const Store& store) {
   const std::string suite(suite_of(word));
   const std::vector<std::string> places = store.places("devices/", ".json");
-  if (fs::exists(list_path(lists, suite)) ||
+  std::error_code ignored;  // a word may be longer than any name of a file
+  if (fs::exists(list_path(lists, suite), ignored) ||
       std::any_of(places.begin(), places.end(),
                   [&](const fs::path& place) { return place.stem() == suite; }))
     return word;

@@ -52,6 +52,8 @@ TEST_F(PolicyCommand, TakesEnoughOfAnId) {
   expect_complaint(of("n:64/f64"), 2, HasSubstr("is part of 2 cases of this build"));
   expect_complaint(of("step/n:65/f64"), 2,
                    HasSubstr("this build has no case 'step/n:65/f64'; it has:"));
+  const std::string word(300, 'a');  // longer than any name of a file
+  expect_complaint(of(word.c_str()), 2, HasSubstr("this build has no case '" + word + "'"));
 }
 
 TEST_F(PolicyCommand, TellsAMetricOfTheWholeCaseAsTheGateJudgesIt) {

@@ -13,6 +13,7 @@ Key = tuple[str, str, str, str]  # device class, case, variant, metric
 
 QUIET = ("PASS", "NEW", "ACCEPTED", "SKIPPED", "IMPROVED")
 ALARMS = ("WRONG", "SUSPECT-FAST", "REGRESSION", "CHANGED", "MISSING")
+LINE = 72  # letters of a subject beside its commit
 
 
 @dataclass
@@ -39,6 +40,12 @@ class Commit:
     @property
     def committed(self) -> bool:
         return not self.name.startswith("sha256:")
+
+    @property
+    def headline(self) -> str:
+        """The subject, cut with an ellipsis where it is longer than a line."""
+        subject = self.subject or ""
+        return subject if len(subject) <= LINE else subject[: LINE - 1].rstrip() + "\u2026"
 
 
 @dataclass
@@ -217,6 +224,17 @@ class Archive:
         found: dict[str, list[Run]] = {}
         for key in sorted(self.runs):
             found.setdefault(key[0], []).append(self.runs[key])
+        return found
+
+    @cached_property
+    def processors(self) -> dict[tuple[str, str], str]:
+        """What each suite of a class was last measured on, within which a host's times compare."""
+        found: dict[tuple[str, str], str] = {}
+        for (name, _), run in sorted(self.runs.items()):
+            for suite, part in run.parts.items():
+                if processor := part.facts.get("processor"):
+                    state = part.facts.get("CPUs")
+                    found[name, suite] = f"{processor} {state}" if state else processor
         return found
 
     def newest(self, device_class: str) -> Run:

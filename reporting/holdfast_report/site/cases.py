@@ -114,7 +114,7 @@ def data_of(site: Site, drawn: list[Column]) -> Any:
 
 def told(commit: Commit) -> str:
     """The text beside a commit's hash and date."""
-    subject = (commit.subject or "")[:72] if commit.committed else ""
+    subject = commit.headline if commit.committed else ""
     branch = f"branch {commit.branch}" if commit.branch else ""
     return ", ".join(filter(None, (subject, branch)))
 

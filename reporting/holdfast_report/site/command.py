@@ -39,7 +39,7 @@ def publish(
         archive=archive,
         levels=levels_of(trend, archive, better),
         better=better,
-        accepted=read_baselines(baselines, {}) if baselines else {},
+        accepted=read_baselines(baselines, archive.processors) if baselines else {},
         link=link,
     )
     written, total = build(site, out)

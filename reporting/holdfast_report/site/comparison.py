@@ -70,7 +70,7 @@ def names(site: Site) -> dict[str, Any]:
 
 
 def told(commit: Commit) -> str:
-    return (commit.subject or "")[:72] if commit.committed else "content, which no commit has"
+    return commit.headline if commit.committed else "content, which no commit has"
 
 
 def environments(archive: Archive) -> dict[str, dict[str, list[tuple[int, str]]]]:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <set>
 
 #include "base/id_filter.hpp"
@@ -156,6 +157,10 @@ std::optional<int> SuiteOptions::integer(std::string_view name) const {
   const std::string& digits = given->second;
   int value = 0;
   const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (fault == std::errc::result_out_of_range)
+    throw Error(Fault::bad_input,
+                text("--", name, "=", digits, " is beyond what a number here may be; give at most ",
+                     std::numeric_limits<int>::max()));
   if (fault != std::errc() || end != digits.data() + digits.size())
     throw Error(Fault::bad_input, text("--", name, "=", digits, ": give a whole number"));
   return value;

@@ -127,5 +127,11 @@ TEST(Options, RefuseANumberThatIsNone) {
   EXPECT_THROW((void)parse_options({"--size=12a"}, custom).integer("size"), Error);
 }
 
+TEST(Options, SayThatANumberIsTooLarge) {
+  EXPECT_EQ(
+      refusal_of([] { return parse_options({"--size=99999999999"}, custom).integer("size"); }),
+      "--size=99999999999 is beyond what a number here may be; give at most 2147483647");
+}
+
 }  // namespace
 }  // namespace holdfast

@@ -47,9 +47,15 @@ void tell_unheld(const PartVerdict::Gating& counts, const PartVerdict::Gating& t
 using Unrequested = std::map<std::string, std::size_t>;
 
 void tell_unrequested(const Unrequested& unrequested, Verdict& verdict) {
-  for (const auto& [metric, values] : unrequested)
+  std::string metrics;
+  std::size_t all = 0;
+  for (const auto& [metric, values] : unrequested) {
+    add_to(metrics, metric, " and ");
+    all += values;
+  }
+  if (all > 0)
     verdict.caveats.push_back(
-        text(plural(values, "accepted or bounded value"), " of ", metric, " not measured here"));
+        text(plural(all, "accepted or bounded value"), " of ", metrics, " not measured here"));
 }
 
 // Empty where nothing is to be confirmed.
