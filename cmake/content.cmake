@@ -50,7 +50,10 @@ list(FILTER files EXCLUDE REGEX "\\.md$|_test\\.(cpp|py|sh)$|^cmake/.*\\.py$")
 list(SORT files)
 set(lines "")
 foreach(file IN LISTS files)
-  if(EXISTS ${SOURCE}/${file})  # a tracked file may have been removed
+  if(IS_DIRECTORY ${SOURCE}/${file})
+    message(FATAL_ERROR "no content can be told: ${file} is a repository of its own or a link to a folder, "
+                        "whose files git does not list here: copy them, or use them from outside of ${parts}")
+  elseif(EXISTS ${SOURCE}/${file})  # a tracked file may have been removed
     file(SHA256 ${SOURCE}/${file} hash)
     string(APPEND lines "${hash} ${file}\n")
   elseif(NOT tracked)

@@ -103,6 +103,20 @@ def test_what_code_may_include_is_content_whatever_its_name(tree: Path, name: st
     assert content(tree) != before
 
 
+def test_files_that_git_does_not_list_are_refused_by_the_name_of_their_folder(tree: Path) -> None:
+    commit(tree)
+    library = tree.parent / "library"
+    library.mkdir()
+    (library / "fast.hpp").write_text("fast", "utf-8")
+    (tree / "kernels/linked").symlink_to(library)
+    assert "kernels/linked is a repository of its own or a link" in " ".join(hashed(tree).stderr.split())
+    (tree / "kernels/linked").unlink()
+    subprocess.run(["git", "init", "--quiet", library], check=True)
+    commit(library)
+    git(tree, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "kernels/nested")
+    assert "kernels/nested is a repository of its own or a link" in " ".join(hashed(tree).stderr.split())
+
+
 def test_nothing_is_no_content(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     assert "has none of" in hashed(tmp_path / "tree").stderr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a paired comparison says of steps of several threads while others compute.
+// What a paired comparison says of a step's threads while others compute.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -49,6 +49,14 @@ TEST(Parallelism, ALossThatOthersCouldHideIsUndecided) {
 
 TEST(Parallelism, OneThreadPassesByCpuTime) {
   EXPECT_EQ(decided(0, 1, false).decision, Paired::pass);
+  EXPECT_EQ(decided(0, 1).decision, Paired::pass);
+}
+
+// By 15 %, which real time does not show among what others do.
+TEST(Parallelism, OneThreadThatSleepsIsNoPass) {
+  const Comparison found = decided(std::log(1 / 1.15), 1);
+  EXPECT_EQ(found.clock, Clock::cpu);
+  EXPECT_EQ(found.decision, Paired::regression);
 }
 
 }  // namespace

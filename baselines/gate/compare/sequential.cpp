@@ -91,7 +91,7 @@ void Sequence::look(double alpha) {
   found_.shift = shift(found_.units, alpha);
   found_.by_other_clock = shift(by(other), alpha).estimate;
   found_.decision = verdict_of(found_.shift, plan_.tolerance);
-  if (found_.clock == Clock::cpu && has_several_threads()) judge_parallelism(alpha);
+  if (found_.clock == Clock::cpu) judge_parallelism(alpha);
   if (was_disturbed() || has_lost_its_threads(alpha) || slows_in_the_mean(alpha))
     found_.decision = Paired::undecided;
   found_.modes = two_modes(found_.units);
@@ -142,13 +142,17 @@ bool Sequence::has_several_threads() const {
 
 // Whatever others do, real time is CPU time plus time waiting for a CPU, divided by the threads
 // that do either at once. Work that is no longer shared among threads costs no CPU time but lowers
-// their number. Without these numbers nothing is decided.
+// their number, and so does a thread that sleeps or waits for a file. Without these numbers nothing
+// is decided of several threads.
 void Sequence::judge_parallelism(double alpha) {
   std::vector<double> told;
   for (const UnitValue& unit : units_)
     if (unit.at_once) told.push_back(*unit.at_once);
   found_.parallelism.reset();
-  if (told.size() == units_.size()) found_.parallelism = shift(told, alpha);
+  if (told.size() == units_.size())
+    found_.parallelism = shift(told, alpha);
+  else if (!has_several_threads())
+    return;
   if (found_.decision != Paired::pass && found_.decision != Paired::improved) return;
   const double most = std::log1p(-parallelism_tolerance);
   if (found_.parallelism && found_.parallelism->upper < most)

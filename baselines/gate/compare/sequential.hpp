@@ -53,8 +53,8 @@ struct Comparison {
   std::optional<Shift> control = {};  // of the reference variant
   std::vector<double> units = {};     // ln(head / base), one per pair of processes
   std::vector<double> control_units = {};
-  // ln(head / base) of the threads that ran or waited for a CPU at once; empty if only one thread
-  // was seen, or CPU time did not decide.
+  // ln(head / base) of the threads that ran or waited for a CPU at once; empty if a unit does not
+  // report it, or CPU time did not decide.
   std::optional<Shift> parallelism = {};
   // ln(head / base) of trimmed means, where its estimate is beyond the tolerance and keeps the
   // rest from being a pass.

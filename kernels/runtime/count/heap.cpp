@@ -85,6 +85,9 @@ HeapWatch::HeapWatch() {
 HeapWatch::~HeapWatch() {
   watched = false;
 }
+std::int64_t HeapWatch::held_bytes() const {
+  return held;
+}
 std::int64_t HeapWatch::peak_bytes() const {
   return peak;
 }

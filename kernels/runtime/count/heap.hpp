@@ -15,6 +15,7 @@ class HeapWatch {
   HeapWatch(const HeapWatch&) = delete;
   HeapWatch& operator=(const HeapWatch&) = delete;
 
+  std::int64_t held_bytes() const;     // now, beyond what was held before
   std::int64_t peak_bytes() const;     // the most held at once, beyond what was held before
   std::int64_t largest_bytes() const;  // of one block
 };

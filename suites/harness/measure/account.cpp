@@ -33,11 +33,12 @@ CountedSteps count_steps(Backend& backend, Computation& computation) {
   constexpr double enough = 0.04;  // seconds of this thread, independent of other load
   const Ledger& ledger = backend.ledger;
   CountedSteps counted;
+  counted.counts.reserve(most);
   const SteadyPhase steady(backend, computation);
+  const HeapWatch heap;  // over all of them, so that what each step leaves behind adds up
   const double start = thread_cpu_seconds();
   while (counted.counts.size() < most) {
     const Counts before = ledger.counts;
-    const HeapWatch heap;
     const auto begun = Clock::now();
     computation.step();
     const std::chrono::duration<double> taken = Clock::now() - begun;
@@ -173,6 +174,17 @@ void check_heap(const HeapWatch& heap, const Backend& backend, const Computation
                    "let the computation declare it in permissions()"));
 }
 
+void check_kept_heap(const Case& one, const Subject& subject) {
+  constexpr std::int64_t always_allowed = 8 << 20;
+  const std::int64_t kept = subject.measured.kept_heap_bytes;
+  const std::int64_t allowed = always_allowed + subject.measured.peak_bytes_warm;
+  if (one.tier == Tier::full || kept <= allowed) return;
+  throw Error(Fault::broken_rule,
+              text("the ", variant_name(subject.variant), " variant keeps ", kept,
+                   " bytes of heap memory after the warm-up, which peak_bytes does not count (",
+                   allowed, " are allowed): hold them in a Buffer or an Arena"));
+}
+
 void check_modes(const ThreadModes& before, const Backend& backend, std::string_view whose) {
   const std::string changed = before.changed(backend.device == nullptr);
   if (changed.empty()) return;
@@ -226,6 +238,7 @@ Subject warmed_up(const Steps& steps, Variant variant, const std::string& device
   Subject subject{.variant = variant, .backend = open_backend(device)};
   Backend& backend = *subject.backend;
   const ThreadModes modes;
+  const HeapWatch heap;
   VariantMeasurement& measured = subject.measured;
 
   measured.first_call_seconds = seconds_until_done(backend, [&] {
@@ -243,6 +256,7 @@ Subject warmed_up(const Steps& steps, Variant variant, const std::string& device
     measured.warm_up_seconds += seconds_until_done(backend, [&] { computation.step(); });
     subject.step_seconds = thread_cpu_seconds() - start;
   }
+  if (!backend.device) measured.kept_heap_bytes = heap.held_bytes() - backend.ledger.live_bytes;
   measured.warm = backend.ledger.counts;
   measured.peak_bytes_warm = backend.ledger.peak_bytes;
   measured.stages = stage_seconds(backend);

@@ -53,9 +53,14 @@ Counts steady_step(Backend& backend, Computation& computation);
 // Throws Error{broken_rule} if `steps` steps made other counts than the accounted one.
 void check_counts(const Subject& subject, const Counts& made, std::int64_t steps);
 
-// Throws Error{broken_rule} if a steady step on the host held more of the heap, without permission,
+// Throws Error{broken_rule} if steady steps on the host held more of the heap, without permission,
 // than 128 KiB and a hundredth of the ledger's peak: peak_bytes must not leave out more.
 void check_heap(const HeapWatch& heap, const Backend& backend, const Computation& computation);
+
+// Throws Error{broken_rule} if a variant of a case whose peak gates keeps more of the host's heap
+// outside of the ledger than 8 MiB and the ledger's peak once more: the copy of an input to start
+// again from is well below that, a large table that peak_bytes does not count is not.
+void check_kept_heap(const Case& one, const Subject& subject);
 
 // Throws Error{broken_rule} if steps left threads of this process in other modes: `whose` they are.
 void check_modes(const ThreadModes& before, const Backend& backend, std::string_view whose);

@@ -140,6 +140,8 @@ void measure_steps(Case one, const std::string& device, const MeasureOptions& op
   Subject optimized = account(steps, Variant::optimized, device);
   std::optional<Subject> reference;
   if (one.has_reference(device)) reference = account(steps, Variant::reference, device);
+  check_kept_heap(one, optimized);
+  if (reference) check_kept_heap(one, *reference);
   measurement.executed = optimized.backend->executes();
   if (measurement.executed) {
     const auto expected = steps.oracle.expected(steps.warm_up);

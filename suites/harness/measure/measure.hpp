@@ -39,6 +39,7 @@ struct VariantMeasurement {
   Counts warm = {};  // construction and warm-up
   Counts step = {};  // one step in steady state
   std::int64_t peak_bytes_warm = 0, peak_bytes = 0;
+  std::int64_t kept_heap_bytes = 0;  // on a host beyond the ledger's, after the warm-up
   std::optional<std::int64_t> estimated_bytes = {};  // the predicted peak
   std::optional<double> least_upload_bytes = {};     // per step, declared by the case
   double first_call_seconds = 0;  // construction and the first step, until it is done

@@ -358,6 +358,45 @@ TEST(Measure, AHundredthOfThePeakMayBeHeapAndBlocksMayFollowOneAnother) {
   EXPECT_EQ(measure(one, "host", quick).reason, "");
 }
 
+TEST(Measure, StepsThatEachLeaveALittleOnTheHeapAreAnError) {
+  auto left = std::make_shared<std::vector<std::vector<char>>>();
+  const Case one = toy_case([=](Backend&, int) { left->emplace_back(60'000); });
+  EXPECT_THAT(measure(one, "host", quick).reason,
+              testing::ContainsRegex("holds 1[78][0-9]{4} bytes of heap memory in a steady step"));
+}
+
+// A case of which both variants keep so many bytes of the heap beside a buffer.
+Case keeping(std::size_t heap_bytes, std::size_t buffer_bytes) {
+  struct Keeping : Toy {
+    Keeping(Backend& backend, std::size_t heap_bytes, std::size_t buffer_bytes)
+        : Toy(backend, {}), table(heap_bytes), counted(backend, buffer_bytes, "counted") {}
+    std::vector<char> table;
+    Buffer<char> counted;
+  };
+  Case one = toy_case();
+  steps_of(one).make = [=](Backend& backend, Variant) {
+    return std::make_unique<Keeping>(backend, heap_bytes, buffer_bytes);
+  };
+  return one;
+}
+
+TEST(Measure, AVariantThatKeepsATableOutsideOfBuffersIsAnError) {
+  EXPECT_THAT(
+      measure(keeping(40 << 20, 1 << 20), "host", quick).reason,
+      testing::ContainsRegex("keeps 4[12][0-9]{6} bytes of heap memory after the warm-up, which "
+                             "peak_bytes does not count \\(9[0-9]{6} are allowed\\)"));
+}
+
+TEST(Measure, AnInputThatIsKeptOnceMoreBesideItsBufferIsNone) {
+  EXPECT_EQ(measure(keeping(40 << 20, 40 << 20), "host", quick).reason, "");
+}
+
+TEST(Measure, ACaseWhosePeakDoesNotGateMayKeepWhatItLikesOfTheHeap) {
+  Case one = keeping(40 << 20, 1 << 20);
+  one.tier = Tier::full;
+  EXPECT_EQ(measure(one, "host", quick).reason, "");
+}
+
 TEST(Measure, AVariantThatMayAllocateMayHoldWhatItLikesOfTheHeap) {
   struct Permitted : Toy {
     using Toy::Toy;

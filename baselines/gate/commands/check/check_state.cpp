@@ -230,9 +230,10 @@ void CheckState::tell_own_values(Verdict& verdict) const {
 // CMakeLists.txt does that, as a word more filters its cases. Which processors and GPUs exist
 // depends on the machine; each is a host of some class, and compiling for a GPU needs none.
 void CheckState::tell_unmeasured(Verdict& verdict) const {
-  const bool has_host = std::ranges::any_of(root_.parts, [](const MeasuredPart& part) {
-    return !part.no_device() && is_host_class(part.results.env.device_class);
-  });
+  std::set<std::string> of_hosts;  // suites that a host of any class measured
+  for (const MeasuredPart& part : root_.parts)
+    if (!part.no_device() && is_host_class(part.results.env.device_class))
+      of_hosts.insert(part.results.suite);
   std::map<std::string, std::set<std::string>> unmeasured;  // suites by what any machine can do
   for (const auto& [place, baseline] : base_->baselines) {
     if (lost_.contains(place) || says_why_gone(baseline)) continue;
@@ -250,7 +251,7 @@ void CheckState::tell_unmeasured(Verdict& verdict) const {
            measure_command(request_, suite, device), verdict);
     else if (kind_of_class(on) == "cuda-dry")
       unmeasured[on].insert(suite);
-    else if (is_host_class(on) && !has_host)
+    else if (is_host_class(on) && !of_hosts.contains(suite))
       unmeasured["host"].insert(suite);
   }
   for (const auto& [on, suites] : unmeasured)

@@ -144,6 +144,18 @@ TEST_F(StateBefore, AClassThatNobodyMeasuredIsToldAndNotWell) {
   expect_output(judge(), 0, HasSubstr("passed; toy on cuda-dry-sm_90 not measured here"));
 }
 
+// Another number of threads makes another class, of which nothing is accepted.
+TEST_F(StateBefore, ASuiteThatNoHostMeasuredIsToldThoughAHostOfAnotherClassMeasuredAnother) {
+  accepted(toy::host());
+  add_another_suite();
+  add_another_suite(toy::host());
+  std::filesystem::remove_all(result_path(toy::host()).parent_path());
+  Results another = toy::host();
+  another.env.device_class = "host-x86_64-v4-4t";
+  store(another);
+  expect_output(judge(), 0, HasSubstr("passed; other on host not measured here"));
+}
+
 // Machines differ, so nobody misses the class that the values were accepted on.
 TEST_F(StateBefore, AClassThatTheChangeItselfBringsIsNotWell) {
   accepted(toy::host());
