@@ -129,6 +129,11 @@ NewFolder::~NewFolder() {
   if (error_ == 0) std::filesystem::remove_all(path_, ignored);
 }
 
+std::filesystem::path temporary_place() {
+  const char* named = std::getenv("TMPDIR");
+  return named && *named ? named : "/tmp";
+}
+
 void hold_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(stream, F_GETFD) < 0)  // the lowest free descriptor, which open() returns

@@ -82,6 +82,9 @@ class NewFolder {
   int error_ = 0;
 };
 
+// The folder that TMPDIR names, or /tmp. Whether it exists shows to the one who writes there.
+std::filesystem::path temporary_place();
+
 // If the process was started without one of its standard streams, opens one that reads and writes
 // nothing, so that no file or pipe opened later takes its descriptor.
 void hold_standard_streams();

@@ -14,8 +14,12 @@
 #include <csignal>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+
+#include "base/testing/variable.hpp"
 
 namespace holdfast {
 namespace {
@@ -273,6 +277,15 @@ TEST(StandardStreams, ThatAreOpenStayWhatTheyAre) {
   EXPECT_EQ(::read(ends[0], &byte, 1), 1);
   EXPECT_EQ(byte, 'x');
   for (const int end : ends) ::close(end);
+}
+
+TEST(TemporaryPlace, IsWhatTmpdirNamesElseTmp) {
+  for (const auto& [named, place] : {std::pair<std::optional<std::string>, const char*>{{}, "/tmp"},
+                                     {"", "/tmp"},
+                                     {"/a", "/a"}}) {
+    const Variable here("TMPDIR", named);
+    EXPECT_EQ(temporary_place(), place);
+  }
 }
 
 TEST(Descriptors, AreClosedOnce) {

@@ -31,6 +31,13 @@ class VectorFunctions : public testing::Test {};
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(VectorFunctions, Precisions);
 
+TYPED_TEST(VectorFunctions, TheSumIsOfEveryLane) {
+  using T = TypeParam;
+  Vector<T> powers = {};
+  for (int k = 0; k < Lanes<T>::count; ++k) powers[k] = static_cast<T>(1 << k);
+  EXPECT_EQ(sum_of<T>(powers), (1 << Lanes<T>::count) - 1);
+}
+
 TYPED_TEST(VectorFunctions, Exp2IsWithinOneUnitOverAllNormalResults) {
   using T = TypeParam;
   constexpr double lowest = -Format<T>::bias + 1, highest = Format<T>::bias;

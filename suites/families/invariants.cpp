@@ -45,7 +45,7 @@ Invariant repeats_itself_within(double allowed) {
       difference = larger(difference, before[i] - after[i]);
       largest = larger(largest, before[i]);
     }
-    if (difference <= allowed * largest) return std::nullopt;
+    if (std::isfinite(difference) && difference <= allowed * largest) return std::nullopt;
     return text("the result from unchanged inputs moved by ", difference);
   };
 }

@@ -26,7 +26,12 @@ TEST(RepeatsItself, WithinAShareOfTheLargestEntry) {
 }
 
 TEST(RepeatsItself, NotWhereTheResultIsNoNumber) {
-  EXPECT_TRUE(repeats_itself_within(1)({1, 2}, {NAN, 2}));
+  const Invariant within = repeats_itself_within(1);
+  EXPECT_TRUE(within({1, 2}, {NAN, 2}));
+  for (const double none : {double{NAN}, double{INFINITY}}) {
+    EXPECT_TRUE(within({none, 2}, {1, 2})) << none;
+    EXPECT_TRUE(within({none, 2}, {none, 2})) << none;
+  }
 }
 
 }  // namespace

@@ -39,8 +39,7 @@ std::vector<MetricDeclaration> joined(std::vector<MetricDeclaration> all,
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder()
-    : NewFolder(std::filesystem::temp_directory_path() / "holdfast.") {
+TemporaryFolder::TemporaryFolder() : NewFolder(temporary_place() / "holdfast.") {
   if (error() != 0)
     throw Error(Fault::bad_input, text("cannot make a folder like ", path().string(), " (",
                                        std::strerror(error()), "); name a place in TMPDIR"));

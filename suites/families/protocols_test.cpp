@@ -11,6 +11,7 @@
 
 #include "base/testing/variable.hpp"
 #include "runtime/backend/buffer.hpp"
+#include "runtime/base/error.hpp"
 #include "runtime/compile/program_cache.hpp"
 
 namespace holdfast {
@@ -121,6 +122,28 @@ TEST(Check, HoldsAResultToTheOraclesOwnLimit) {
       EXPECT_EQ(check(session, oracle, *computation).at(0), 1 + share * 1e-3);
     });
     EXPECT_EQ(found.check, share < 1 ? CheckStatus::passed : CheckStatus::failed) << share;
+  }
+}
+
+TEST(Check, HoldsAResultToWhatTheOracleExpectsOfOneStep) {
+  for (const double value : {1., 2.}) {
+    Steps steps = constant(value);
+    steps.oracle.expected = [](int made) { return std::vector{1. * made}; };
+    const Measurement found = measured({}, [&](Session& session) { checked_step(session, steps); });
+    EXPECT_EQ(found.check, value == 1 ? CheckStatus::passed : CheckStatus::failed) << value;
+  }
+}
+
+TEST(TemporaryFolder, ThatCannotBeMadeIsABadInputThatNamesTmpdir) {
+  for (const char* place : {"/nonexistent", "/proc"}) {
+    const Variable here("TMPDIR", place);
+    try {
+      const TemporaryFolder folder;
+      ADD_FAILURE() << folder.path();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::bad_input);
+      EXPECT_THAT(error.what(), testing::HasSubstr("name a place in TMPDIR"));
+    }
   }
 }
 

@@ -438,5 +438,28 @@ TEST_F(CountedSuite, OutsideValgrindTheSuiteSaysHowToCount) {
   EXPECT_THAT(outcome.complaints, HasSubstr("holdfast run SUITE --device=host --count-instr"));
 }
 
+// Inside a valgrind that counts nothing and that the gate did not set up.
+Outcome run_by_hand(const std::string& threads, const std::string& planted = "") {
+  return run_task({.program = find_valgrind("this test").string(),
+                   .arguments = {"-q", "--tool=none", COUNTED_SUITE_BINARY, "--count-instructions"},
+                   .environment = {{"GOMP_SPINCOUNT", "1000"},
+                                   {"HOLDFAST_NUM_THREADS", threads},
+                                   {"PLANTED", planted}},
+                   .timeout_seconds = 100});
+}
+
+TEST_F(CountedSuite, IsCountedByHandOnOneThreadAlone) {
+  EXPECT_EQ(run_by_hand("1").code, 0);
+  const Outcome outcome = run_by_hand("2");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.complaints, HasSubstr(" on 2; set HOLDFAST_NUM_THREADS=1"));
+}
+
+TEST_F(CountedSuite, ThatIsWrongIsNotCountedAndFails) {
+  const Outcome outcome = run_by_hand("1", "wrong");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.complaints, HasSubstr("what is wrong is not measured"));
+}
+
 }  // namespace
 }  // namespace holdfast::gate

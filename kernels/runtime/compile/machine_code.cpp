@@ -10,6 +10,7 @@
 #include <optional>
 #include <sstream>
 
+#include "base/files.hpp"
 #include "base/sha256.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/compile/program_cache.hpp"
@@ -49,11 +50,11 @@ std::map<std::string, InstructionCounts> parsed(const std::string& all) {
 
 std::map<std::string, InstructionCounts> disassembled(const std::string& cubin,
                                                       const Disassembler& disassembler) {
-  std::string pattern = (fs::temp_directory_path() / "holdfast-cubin-XXXXXX").string();
+  std::string pattern = (temporary_place() / "holdfast-cubin-XXXXXX").string();
   const int file = ::mkstemp(pattern.data());
   if (file < 0)
-    throw Error(Fault::compile, text("failed to write a cubin into ",
-                                     fs::temp_directory_path().string(), " to disassemble it"));
+    throw Error(Fault::compile, text("failed to write a cubin into ", temporary_place().string(),
+                                     " to disassemble it"));
   ::close(file);
   std::ofstream(pattern, std::ios::binary) << cubin;
   const auto printed = printed_by(text(in_quotes(disassembler.path), " --print-code --no-dataflow ",

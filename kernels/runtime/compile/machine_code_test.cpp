@@ -10,6 +10,7 @@
 #include "base/sha256.hpp"
 #include "base/testing/variable.hpp"
 #include "base/text.hpp"
+#include "runtime/base/error.hpp"
 #include "runtime/compile/nvrtc.hpp"
 #include "runtime/compile/program_cache.hpp"
 
@@ -142,6 +143,19 @@ TEST_F(MachineCode, IsNotTakenFromAnotherDisassemblersCounts) {
   cache_text(sha256_digits(text("holdfast-machine-code/2\n13.0.1\n", hash)), "kernel f64 1\n");
   EXPECT_FALSE(machine_code("", hash, {.version = "13.0.2"}));
   EXPECT_TRUE(machine_code("", hash, {.version = "13.0.1"}));
+}
+
+TEST(Disassembly, ThatFindsNoPlaceForItsFileIsAnErrorOfCompiling) {
+  const Variable nowhere("TMPDIR", "/nonexistent");
+  const std::string hash = text("sha256:of no cubin that process ", getpid(), " can write");
+  try {
+    (void)machine_code("", hash, {.path = "/bin/false", .version = "1"});
+    ADD_FAILURE() << "it was read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::compile);
+    EXPECT_NE(std::string(error.what()).find("into /nonexistent"), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(Linking, TellsTheLocalMemoryOfAnArrayThatIsIndexed) {

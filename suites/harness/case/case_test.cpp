@@ -49,6 +49,13 @@ TEST(References, AreLeftOutOnTheDevicesThatAreTooSlowForThem) {
   EXPECT_FALSE((Case{.reference = false}).has_reference("cuda"));
 }
 
+TEST(References, AreLeftOutOnEachDeviceOfAKind) {
+  const Case one = {.unreferenced = {"cuda", "cuda-dry"}};
+  EXPECT_FALSE(one.has_reference("cuda:1"));
+  EXPECT_FALSE(one.has_reference("cuda-dry:sm_90"));
+  EXPECT_TRUE(one.has_reference("host"));
+}
+
 TEST(Counting, IsExplainedWhereACaseThatGatesOnAHostDoesWithoutIt) {
   const Case stepped = {.recipe = Steps{}, .uncounted = "it is slow"};
   EXPECT_EQ(stepped.why_uncounted(), "it is slow");

@@ -55,6 +55,10 @@ TEST(Options, WithoutTheirValueSayHowToWriteIt) {
   EXPECT_THAT(complaint({"--out"}), testing::HasSubstr("--out=FILE"));
 }
 
+TEST(Options, TakeNoOtherOptionForTheirValue) {
+  EXPECT_THAT(complaint({"--out", "--tier=smoke"}), testing::HasSubstr("--out=FILE"));
+}
+
 TEST(Options, ThatAreNoOptionsAreNamed) {
   EXPECT_THAT(complaint({"host"}), testing::HasSubstr("'host'"));
 }

@@ -59,6 +59,7 @@ TEST(ProfileOptions, RefuseNumbersThatAreNone) {
 TEST(ProfileOptions, RefuseWindowsThatOverlap) {
   EXPECT_THAT(profile_complaint({"--profile=p", "--profile-every=5", "--profile-steps=6"}),
               HasSubstr("at most 5"));
+  EXPECT_EQ(parsed({"--profile=p", "--profile-every=5", "--profile-steps=5"}).steps, 5);
 }
 
 TEST(ProfileOptions, RefuseAResultFileBesideThem) {

@@ -130,6 +130,12 @@ TEST(Floor, OfKernelsAloneHasNoLatencyOfPhases) {
   EXPECT_GT(kernels_floor_seconds(gpu(), work, 30'000'000), 1e-6);
 }
 
+TEST(Floor, IsThatOfTheLevelThatHoldsThePeakHoweverOftenThatIsRead) {
+  const Work often{.bytes = 1e9}, once{.bytes = 1e6};
+  EXPECT_LT(floor_seconds(gpu(), often, 1'000'000), floor_seconds(gpu(), often, 1'000'000'000));
+  EXPECT_EQ(floor_seconds(gpu(), once, 1'000'000'000), floor_seconds(gpu(), once, 1'000'000));
+}
+
 TEST(Floor, OfPhasesOnHostIsNone) {
   EXPECT_EQ(host().floor_seconds({.phases = 1000}, 1e3), 0);
 }

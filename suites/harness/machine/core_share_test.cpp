@@ -68,5 +68,15 @@ TEST(CoreShare, EveryThreadOfTheTeamLooks) {
   EXPECT_THAT(crowding(), Each(Gt(0)));
 }
 
+// Within a team, another one has a single thread.
+TEST(CoreShare, AThreadThatDoesNotStartDoesNotLook) {
+  std::vector<double> found;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  found = crowding();
+  EXPECT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found, Each(Gt(0)));
+}
+
 }  // namespace
 }  // namespace holdfast

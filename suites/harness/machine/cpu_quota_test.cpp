@@ -39,6 +39,8 @@ TEST_F(Grouped, TheLeastLimitOfItsGroupsAndThoseAboveThemHolds) {
   write("sys/fs/cgroup/pod/cpu.max", "150000 100000\n");
   write("sys/fs/cgroup/pod/container/cpu.max", "400000 100000\n");
   EXPECT_EQ(cpu_quota(root_), 1.5);
+  write("sys/fs/cgroup/pod/container/cpu.max", "50000 100000\n");
+  EXPECT_EQ(cpu_quota(root_), 0.5);
 }
 
 TEST_F(Grouped, AContainerMaySeeItsOwnGroupAsTheTopmost) {

@@ -2,6 +2,18 @@
 #include "harness/machine/cpu_waits.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+
+#include <chrono>
+#include <filesystem>
+#include <latch>
+#include <thread>
+#include <vector>
+
+#include "base/time.hpp"
+#include "harness/machine/kept_awake.hpp"
+#include "harness/machine/own_work.hpp"
+#include "harness/machine/threads_apart.hpp"
 
 namespace holdfast {
 namespace {
@@ -28,6 +40,37 @@ TEST(CpuWaits, WhatOthersDidIsAddedUpFromTheFirstQuestionOn) {
   const double first = waits.by_others();
   EXPECT_LE(first, waits.seconds());
   EXPECT_GE(waits.by_others(), first);
+}
+
+// Four threads take turns on one CPU: together they wait longer than one of them can.
+TEST(CpuWaits, AreThoseOfAllThreadsInSeconds) {
+  if (!std::filesystem::exists("/proc/self/schedstat")) GTEST_SKIP() << "the kernel tells no waits";
+  cpu_set_t allowed;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  const int cpu = cpus_filled_by(allowed, CPU_SETSIZE).front();
+  std::latch ready(4), may_begin(1), done(4), may_end(1);
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      stay_on({cpu});
+      ready.count_down();
+      may_begin.wait();
+      for (const double start = thread_cpu_seconds(); thread_cpu_seconds() - start < 0.03;)
+        continue;
+      done.count_down();
+      may_end.wait();
+    });
+  ready.wait();
+  const auto made = std::chrono::steady_clock::now();
+  CpuWaits waits;
+  const auto begun = std::chrono::steady_clock::now();
+  may_begin.count_down();
+  done.wait();
+  const double shortest = seconds_since(begun), waited = waits.by_others();
+  EXPECT_GT(waited, shortest);
+  EXPECT_LT(waited, seconds_since(made) * static_cast<double>(working_threads().size()));
+  EXPECT_GE(waits.by_others(), waited) << "the sum since the beginning";
+  may_end.count_down();
 }
 
 }  // namespace

@@ -52,6 +52,18 @@ TEST_F(ToldMachine, WhatComputesBesideItIs) {
   EXPECT_FALSE(work.ran());
 }
 
+TEST_F(ToldMachine, EachQuestionIsAboutTheTimeSinceTheOneBefore) {
+  computed(process_cpu_seconds());
+  OtherWork work(stat_);
+  for (int i = 0; i < 3; ++i) compute();
+  computed(process_cpu_seconds());
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_FALSE(work.ran());
+  compute();
+  computed(process_cpu_seconds() + 0.5 * seconds_since(before) + 0.02);
+  EXPECT_TRUE(work.ran());
+}
+
 TEST_F(ToldMachine, OtherWorkIsTakenForGrantedWhereTheKernelDoesNotTellAndBeforeItCan) {
   computed(process_cpu_seconds());
   EXPECT_TRUE(OtherWork(stat_).ran());

@@ -198,6 +198,23 @@ TEST(Again, VariantsLieTwoLimitsFromOneAnotherAtMost) {
               HasSubstr("the limit is 0.01 (beside the reference"));
 }
 
+TEST(Again, VariantsLieApartByThePartInWhichTheyDo) {
+  struct Parted : Toy {
+    Parted(Backend& backend, double by) : Toy(backend), factor(by) {}
+    std::vector<double> result() override {
+      return {1e6 * Toy::result()[0], factor * Toy::result()[0]};
+    }
+    double factor;
+  };
+  Case one = toy_case();
+  steps_of(one).oracle.limit = 0.01;
+  steps_of(one).oracle.parts = {1, 1};
+  steps_of(one).make = [](Backend& backend, Variant variant) {
+    return std::make_unique<Parted>(backend, variant == Variant::optimized ? 1.5 : 1);
+  };
+  EXPECT_THAT(look(one).fault.value_or(""), HasSubstr("wrong by 0.5, the limit is 0.02"));
+}
+
 TEST(Again, AStepThatDoesNothingEverySecondTimeIsFound) {
   EXPECT_TRUE(look(skipping([](int call) { return call > 5 && call % 2 == 0; })).fault);
 }
@@ -308,6 +325,9 @@ TEST(Again, TheNumberOfStepsFollowsFromTheSeedAndCoversFortyOne) {
 TEST(Again, WithoutTimeItMakesTheFewestSteps) {
   EXPECT_EQ(look(fresh_case({}), 0).done.steps, 2);
   EXPECT_EQ(look(alone(toy_case()), 0).done.steps, 2);  // as many as the warm-up, which is known
+  Case one = fresh_case({});
+  steps_of(one).inputs = 1;
+  EXPECT_EQ(look(one, 0).done.steps, 2) << "of one input, too";
 }
 
 }  // namespace

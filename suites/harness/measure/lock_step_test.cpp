@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "base/time.hpp"
+#include "runtime/backend/buffer.hpp"
 #include "testing/error_of.hpp"
 
 namespace holdfast {
@@ -86,8 +87,9 @@ TEST(LockStep, AnswersEachSampleWithSecondsPerStep) {
 // Computes for so long in each step.
 class Busy final : public Computation {
  public:
-  explicit Busy(double seconds) : seconds_(seconds) {}
+  explicit Busy(double seconds, int* made = nullptr) : seconds_(seconds), made_(made) {}
   void step() override {
+    if (made_) ++*made_;
     for (const double begin = thread_cpu_seconds(); thread_cpu_seconds() - begin < seconds_;)
       continue;
   }
@@ -95,6 +97,7 @@ class Busy final : public Computation {
 
  private:
   double seconds_;
+  int* made_;  // steps
 };
 Case busy_case(double golden_error_of_reference = 0) {
   Case one = sum_case(true);
@@ -121,6 +124,35 @@ TEST(LockStep, OfEitherVariantTellsSecondsOfOneStepHoweverManyASampleHas) {
   EXPECT_GT(reference, 0.9e-2);
 }
 
+TEST(LockStep, ASampleOfEitherVariantIsSomeMillisecondsLong) {
+  int references = 0;
+  Case one = busy_case();
+  std::get<Steps>(one.recipe).make = [&](Backend&, Variant variant) {
+    return variant == Variant::reference ? std::make_unique<Busy>(1e-2, &references)
+                                         : std::make_unique<Busy>(1e-4);
+  };
+  EXPECT_LE(std::stoi(answers(one, "optimized\nreference\n")[0].substr(6)), 64);
+  EXPECT_LE(references, 1 + 8 + 1 + 1);  // to warm up, accounted, to find the batch, and sampled
+}
+
+TEST(LockStep, AStepThatAllocatesWhileItIsSampledIsAnError) {
+  struct Late final : Computation {
+    explicit Late(Backend& on) : backend(&on) {}
+    void step() override {
+      if (++made > 20) Buffer<double>(*backend, 7, "late scratch");
+    }
+    std::vector<double> result() override { return {1}; }
+    Backend* backend;
+    int made = 0;
+  };
+  Case one = sum_case(false);
+  std::get<Steps>(one.recipe).make = [](Backend& backend, Variant) {
+    return std::make_unique<Late>(backend);
+  };
+  EXPECT_THAT(error_of([&] { return answers(one, "batch 50\noptimized\n"); }).what(),
+              HasSubstr("'late scratch'"));
+}
+
 TEST(LockStep, TimesNoReferenceThatIsWrong) {
   EXPECT_EQ(answers(busy_case(0.5), "batch 1\noptimized\n").size(), 3);
   EXPECT_THAT(error_of([] { return answers(busy_case(0.5), "reference\n"); }).what(),
@@ -139,6 +171,9 @@ TEST(LockStep, TellsOfEachSampleWhetherTheDeviceWasDisturbed) {
 
 TEST(LockStep, SaysThatThereIsNoReference) {
   EXPECT_EQ(answers(sum_case(false), "reference\n").back(), "none");
+  Case too_slow = sum_case(true);
+  too_slow.unreferenced = {"host"};
+  EXPECT_EQ(answers(too_slow, "reference\n").back(), "none");
 }
 
 TEST(LockStep, RefusesWhatMeansNothing) {

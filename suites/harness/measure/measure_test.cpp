@@ -304,6 +304,25 @@ TEST(Measure, WhatSkipsWorkOnceItWasTimedIsWrong) {
   EXPECT_THAT(measured.optimized.readings, testing::IsEmpty());
 }
 
+TEST(Measure, TellsHowManySamplesItTookWithAReferenceAndWithout) {
+  Case one = toy_case();
+  for (const bool reference : {true, false}) {
+    one.reference = reference;
+    EXPECT_GE(measure(one, "host", quick).optimized.samples, quick.budget.fewest_rounds);
+  }
+}
+
+TEST(Measure, TimesAreMediansWhichOneSlowSampleLeavesAsTheyAre) {
+  Case one = toy_case([](Backend&, int step) {
+    const double begin = thread_cpu_seconds();
+    while (step == 2 + 8 + 1 && thread_cpu_seconds() - begin < 0.04) continue;  // the first timed
+  });
+  steps_of(one).batch = 1;
+  const Measurement measured = measure(one, "host", quick);
+  EXPECT_LT(measured.optimized.seconds.value(), 0.02);
+  EXPECT_LT(measured.reference->seconds.value(), 0.02);
+}
+
 TEST(Measure, AGoldenErrorThatIsNoNumberFails) {
   Case one = toy_case();
   steps_of(one).oracle.golden = [](Backend&, Variant) { return NAN; };
@@ -350,12 +369,16 @@ TEST(Measure, AHundredthOfThePeakMayBeHeapAndBlocksMayFollowOneAnother) {
     for (int i = 0; i < 4; ++i) hold(backend, step);
   };
   EXPECT_EQ(measure(toy_case(in_turn), "host", quick).reason, "");
-  Case one = toy_case(holding({100'000, 70'000}));
-  steps_of(one).make = [make = steps_of(one).make](Backend& backend, Variant variant) {
-    { const Buffer<char> input(backend, 20 << 20, "input"); }
-    return make(backend, variant);
+  const auto beside_an_input = [](std::size_t bytes) {
+    Case one = toy_case(holding({100'000, 70'000}));
+    steps_of(one).make = [=, make = steps_of(one).make](Backend& backend, Variant variant) {
+      { const Buffer<char> input(backend, bytes, "input"); }
+      return make(backend, variant);
+    };
+    return measure(one, "host", quick).reason;
   };
-  EXPECT_EQ(measure(one, "host", quick).reason, "");
+  EXPECT_EQ(beside_an_input(20 << 20), "");
+  EXPECT_THAT(beside_an_input(15 << 20), HasSubstr("(157286 are allowed)"));
 }
 
 TEST(Measure, StepsThatEachLeaveALittleOnTheHeapAreAnError) {
@@ -795,6 +818,11 @@ TEST(RelativeError, WhereNothingIsExpectedIsInfinite) {
   EXPECT_EQ(relative_error({1e-30}, {0}, {}), std::numeric_limits<double>::infinity());
   EXPECT_EQ(relative_error({1, 1e-30}, {1, 0}, {1, 1}), std::numeric_limits<double>::infinity());
   EXPECT_EQ(relative_error({0, 0}, {0, 0}, {}), 0);
+  EXPECT_EQ(relative_error({}, {}, {}), std::numeric_limits<double>::infinity());
+}
+
+TEST(RelativeError, OfPartsThatLeaveSomethingOutIsInfinite) {
+  EXPECT_EQ(relative_error({1, 2}, {1, 2}, {1}), std::numeric_limits<double>::infinity());
 }
 
 TEST(RelativeError, OfAnythingNotFiniteIsInfinite) {

@@ -51,6 +51,9 @@ TEST_F(OnTheHost, OfSeveralChecksTheOneNearestToItsLimitIsReported) {
   session.check("fine", 0.01, 0.5);
   EXPECT_EQ(measurement.oracle, "coarse");
   EXPECT_EQ(measurement.check_limit, 1);
+  session.check("near", 0.09, 0.1);
+  EXPECT_EQ(measurement.oracle, "near") << "though its error is smaller";
+  EXPECT_EQ(measurement.check_error, 0.09);
   EXPECT_EQ(measurement.check, CheckStatus::passed);
 }
 

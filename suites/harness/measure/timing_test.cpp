@@ -120,8 +120,9 @@ struct Machine {
 };
 
 TEST(Timing, LeavesOutRoundsInWhichThreadsWaitedForACpu) {
-  // In a disturbed round b takes a hundred times as long.
-  Machine machine{.waited = {0, 1, 0, 1, 0, 0, 1, 0, 0, 0}};
+  // In a disturbed round b takes a hundred times as long. Rounds are far shorter than these waits.
+  constexpr double wait = 0.9 * disturbed_share;
+  Machine machine{.waited = {0, wait, 0, wait, 0, 0, wait, 0, 0, 0}};
   const Timer a = [](int) { return 1.; };
   const Timer b = [&](int) { return machine.waited[machine.round] > 0 ? 300. : 3.; };
   const Rounds rounds = time_in_turn(a, 1, b, 1, from_to(3, 10), machine.others());
@@ -131,8 +132,10 @@ TEST(Timing, LeavesOutRoundsInWhichThreadsWaitedForACpu) {
 }
 
 TEST(Timing, TellsHowLongThreadsWaitedWhereNoRoundWasUndisturbed) {
-  Machine machine{.waited = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
+  const Machine busy{.waited = std::vector<double>(12, 1)};
+  Machine machine = busy, another = busy;
   const Timer one = [](int) { return 1.; };
+  EXPECT_GT(time_in_turn(one, 1, one, 1, from_to(3, 3), another.others()).waited, disturbed_share);
   const Alone alone = time_alone(one, 1, from_to(3, 3), machine.others());
   EXPECT_EQ(alone.seconds.size(), 3u);
   EXPECT_GT(alone.waited, disturbed_share);

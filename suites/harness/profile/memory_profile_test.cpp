@@ -12,6 +12,7 @@ namespace holdfast {
 namespace {
 
 using testing::ElementsAre;
+using testing::Pair;
 
 pprof::Decoded decoded_of(const Profiled& profiled) {
   return pprof::Decoded(memory_profile(profiled));
@@ -83,6 +84,31 @@ TEST(HeldAtPeak, TakesAReleaseForTheLatestOfItsSiteAndSize) {
   EXPECT_EQ(held[0].site, "a");
   EXPECT_EQ(held[0].scope, -1);
   EXPECT_EQ(held[1].bytes, 100);
+}
+
+TEST(HeldAtPeak, LosesByAReleaseNothingOfAnotherSiteOrSize) {
+  Synthetic device;
+  device.allocate("a", 10);
+  device.allocate("b", 10);
+  device.allocate("a", 20);
+  device.release("a", 10);
+  device.allocate("c", 100);
+  std::map<std::string, std::int64_t> bytes;
+  for (const Held& held : held_at_peak(device.data.recorded.activities))
+    bytes[held.site] = held.bytes;
+  EXPECT_THAT(bytes, ElementsAre(Pair("a", 20), Pair("b", 10), Pair("c", 100)));
+}
+
+// As in the ledger's own account by site.
+TEST(HeldAtPeak, IsWhatIsHeldWhenThePeakIsReachedFirst) {
+  Synthetic device;
+  for (const char* site : {"first", "again"}) {
+    device.allocate(site, 10);
+    device.release(site, 10);
+  }
+  const auto held = held_at_peak(device.data.recorded.activities);
+  ASSERT_EQ(held.size(), 1);
+  EXPECT_EQ(held[0].site, "first");
 }
 
 TEST(HeldAtPeak, IsNothingWhereNothingWasAllocated) {

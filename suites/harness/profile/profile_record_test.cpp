@@ -7,9 +7,11 @@
 #include <atomic>
 #include <thread>
 
+#include "base/time.hpp"
 #include "harness/profile/profile.hpp"
 #include "harness/testing/toy.hpp"
 #include "runtime/backend/recording.hpp"
+#include "runtime/count/recorder.hpp"
 #include "runtime/count/scope.hpp"
 #include "testing/error_of.hpp"
 
@@ -46,6 +48,16 @@ TEST(Recorded, StepsHoldTheirScopes) {
   ASSERT_EQ(scopes.size(), 1);
   EXPECT_EQ(scopes[0].path, "count");
   EXPECT_EQ(scopes[0].count, 3);
+}
+
+TEST(Recorded, AFirstCallEndsBeforeTheSecondStep) {
+  const Case one = toy_case([](Backend&, int step) {
+    const double begin = thread_cpu_seconds();
+    while (step == 2 && thread_cpu_seconds() - begin < 0.02) continue;
+  });
+  const Profiled data = recorded(one).data;
+  EXPECT_GT(data.first_call_seconds, 0);
+  EXPECT_LE(data.first_call_seconds, data.warm_up.at(1).begin);
 }
 
 TEST(Recorded, MemoryIsOfTheWholeLife) {
@@ -130,6 +142,32 @@ TEST(Recorded, WhatWasDroppedIsThatOfAllRecordings) {
   EXPECT_EQ(both.dropped, 2);
 }
 
+TEST(Recorded, WhatTheDeviceCountsIsAddedUpButForItsPeak) {
+  const auto backend = open_backend("host");
+  Recorded all;
+  for (const std::int64_t peak : {900, 70, 800}) {
+    Recording recording(*backend);
+    // As a device's own counters would say.
+    backend->ledger.recorder->device_counts = DeviceCounts{.kernels = 1,
+                                                           .copied_bytes_h2d = 2,
+                                                           .copied_bytes_d2h = 3,
+                                                           .copied_bytes_d2d = 4,
+                                                           .modules_loaded = 5,
+                                                           .jit_runs = 6,
+                                                           .memory_peak_bytes = peak};
+    recording.stop();
+    append(all, recording, 0);
+  }
+  const DeviceCounts& sum = all.device_counts.value();
+  EXPECT_EQ(sum.kernels, 3);
+  EXPECT_EQ(sum.copied_bytes_h2d, 6);
+  EXPECT_EQ(sum.copied_bytes_d2h, 9);
+  EXPECT_EQ(sum.copied_bytes_d2d, 12);
+  EXPECT_EQ(sum.modules_loaded, 15);
+  EXPECT_EQ(sum.jit_runs, 18);
+  EXPECT_EQ(sum.memory_peak_bytes, 900);
+}
+
 #ifdef HOLDFAST_CUDA
 // On a device that does not execute, whose slices are in order.
 TEST(Recorded, WorkOfLaterWindowsBelongsToTheirOwnVerbsAndScopes) {
@@ -163,6 +201,21 @@ TEST(Recorded, WorkOfLaterWindowsBelongsToTheirOwnVerbsAndScopes) {
   EXPECT_THAT(of_slices,
               testing::ElementsAre("step 1", "step 2", "step 7", "step 8", "step 11", "step 12"));
   EXPECT_EQ(of_verbs, of_slices);
+}
+
+// After the first call, and before and after the steps of the window.
+TEST(Recorded, TimesEndWhenTheDeviceIsDone) {
+  struct Idle : Computation {
+    void step() override {}
+    std::vector<double> result() override { return {}; }
+  };
+  Case one = toy_case();
+  std::get<Steps>(one.recipe).make = [](Backend&, Variant) { return std::make_unique<Idle>(); };
+  const auto subject =
+      record("toy", one, Variant::optimized, "cuda-dry:sm_90", {.steps = 2}, std::nullopt);
+  EXPECT_EQ(std::ranges::count(subject.data.recorded.activities, Activity::Kind::synchronize,
+                               &Activity::kind),
+            3);
 }
 #endif
 

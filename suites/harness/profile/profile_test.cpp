@@ -44,6 +44,20 @@ TEST(DeviceSteps, AreNotTwiceAsBusyWhereWorkOverlaps) {
   EXPECT_NEAR(*analyse(device.data).busy_fraction, 1, 1e-9);
 }
 
+TEST(DeviceSteps, AreAsManyThoughACopyForTheNextBeginsEarly) {
+  Synthetic device;
+  device.step([&] {
+    device.kernel("a", 0, 2 * us);
+    device.kernel("b", 3 * us, 4 * us);
+  });
+  device.step([&] {
+    device.slice(Kind::upload, "upload", us, 2 * us);
+    device.kernel("a", 5 * us, 6 * us);
+  });
+  EXPECT_THAT(analyse(device.data).step_seconds,
+              ElementsAre(DoubleNear(us, 1e-12), DoubleNear(5 * us, 1e-12)));
+}
+
 TEST(Gaps, AreNamedByWhatEndsAndWhatBegins) {
   const Profile profile = analyse(two_steps().data);
   ASSERT_EQ(profile.gaps.size(), 3);
@@ -51,6 +65,19 @@ TEST(Gaps, AreNamedByWhatEndsAndWhatBegins) {
   EXPECT_NEAR(profile.gaps[0].at, 106 * us, 1e-12);
   EXPECT_EQ(profile.gaps[0].after, "wide");
   EXPECT_EQ(profile.gaps[0].before, "narrow");
+}
+
+TEST(Gaps, FollowWhatEndsLastAndNotWhatBeganLast) {
+  Synthetic device;
+  device.step([&] {
+    device.kernel("long", 0, 10 * us);
+    device.slice(Kind::upload, "upload", us, 2 * us);
+    device.kernel("next", 12 * us, 13 * us);
+  });
+  const auto gaps = analyse(device.data).gaps;
+  ASSERT_EQ(gaps.size(), 1);
+  EXPECT_EQ(gaps[0].after, "long");
+  EXPECT_NEAR(gaps[0].seconds, 2 * us, 1e-12);
 }
 
 TEST(Gaps, BetweenStepsBelongToThem) {
@@ -154,6 +181,13 @@ TEST(Fit, SaysOccupancyAndWaves) {
   EXPECT_DOUBLE_EQ(kernel.waves, 2);
 }
 
+// In 228 KiB of shared memory two blocks of 100 KiB fit: 4 warps of 64.
+TEST(Fit, CountsTheSharedMemoryThatALaunchAsksFor) {
+  const KernelFit kernel = fit(architecture(90), {.registers = 32},
+                               {.grid = {2}, .block = {64}, .shared_bytes = 100 << 10});
+  EXPECT_DOUBLE_EQ(kernel.occupancy, 4. / 64);
+}
+
 TEST(Scopes, FormATreeWithTheTimeThatIsTheirOwn) {
   Synthetic device;
   for (int i = 0; i < 2; ++i)
@@ -179,6 +213,22 @@ TEST(Scopes, FormATreeWithTheTimeThatIsTheirOwn) {
   EXPECT_NEAR(*scopes[1].fraction, 4. / 6, 1e-9);
 }
 
+TEST(Scopes, OfAStepAreItsOwnThoughOneIsOpenAroundIt) {
+  Synthetic device;
+  device.open("run");
+  device.step([&] {
+    device.open("rhs");
+    device.kernel("a", 0, us);
+    device.close();
+  });
+  device.close();
+  const auto scopes = analyse(device.data).scopes;
+  ASSERT_EQ(scopes.size(), 1);
+  EXPECT_EQ(scopes[0].path, "run/rhs");
+  EXPECT_NEAR(scopes[0].self_seconds, us, 1e-12);
+  EXPECT_EQ(scopes[0].launches, 1);
+}
+
 TEST(Scopes, CountEachNodeOfAReplayedGraph) {
   Synthetic device;
   device.step([&] {
@@ -188,6 +238,19 @@ TEST(Scopes, CountEachNodeOfAReplayedGraph) {
     device.close();
   });
   EXPECT_EQ(analyse(device.data).scopes[0].launches, 3);
+}
+
+TEST(Scopes, CountKernelsAndLibraryCallsAsLaunchesAndNoTransfer) {
+  Synthetic device;
+  device.step([&] {
+    device.open("rhs");
+    device.kernel("a", 0, us);
+    device.slice(Kind::library, "gemm [1, 2, 3, 4] f64", us, 2 * us);
+    device.slice(Kind::upload, "upload", 2 * us, 3 * us);
+    device.slice(Kind::fill, "fill", 3 * us, 4 * us);
+    device.close();
+  });
+  EXPECT_EQ(analyse(device.data).scopes[0].launches, 2);
 }
 
 TEST(Scopes, OfAReplayedGraphHaveTheTimeThatTheDeviceTells) {

@@ -146,10 +146,9 @@ class Writer {
   }
 
  private:
+  bool in_warm_up(double begin) const { return begin >= warm_begin_ && begin < warm_end_; }
   void add(double begin, std::string lines) {
-    const bool warm_up = begin >= warm_begin_ && begin < warm_end_;
-    if (!warm_up) size_ += lines.size();
-    pieces_.push_back({.begin = begin, .warm_up = warm_up, .lines = std::move(lines)});
+    pieces_.push_back({.begin = begin, .warm_up = in_warm_up(begin), .lines = std::move(lines)});
   }
 
   void add_scopes(int thread, const std::vector<ScopeRecord>& records) {
@@ -169,8 +168,8 @@ class Writer {
         add_step(text("step ", static_cast<std::size_t>(window.first_step) + i), window.steps[i]);
   }
 
-  // Adds each verb followed by its work on the device, until the limit is exceeded: later ones
-  // would never be kept.
+  // Adds each verb followed by its work on the device, until these alone exceed the limit: later
+  // ones would never be kept.
   void add_verbs() {
     const std::vector<Activity>& activities = profiled_.recorded.activities;
     const std::vector<DeviceSlice>& slices = profiled_.recorded.slices;
@@ -183,6 +182,10 @@ class Writer {
     }
   }
 
+  void add_work(double begin, std::string lines) {
+    if (!in_warm_up(begin)) size_ += lines.size();
+    add(begin, std::move(lines));
+  }
   void add_verb(std::size_t index) {
     const Activity& verb = profiled_.recorded.activities[index];
     std::string lines =
@@ -191,20 +194,20 @@ class Writer {
       lines +=
           text(",\n", R"({"ph":"C","pid":)", host, R"(,"ts":)", microseconds(nanoseconds(verb.end)),
                R"(,"name":")", memory_track, R"(","args":{"bytes":)", verb.live_bytes, "}}");
-    add(verb.begin, std::move(lines));
+    add_work(verb.begin, std::move(lines));
   }
 
   void add_slice(std::size_t index, const Place& place) {
     const DeviceSlice& slice = profiled_.recorded.slices[index];
     const double launched = profiled_.recorded.activities[slice.activity].begin;
-    add(launched, text(flow('s', host, verbs, launched, index), ",\n",
-                       complete(device, track_of(slice), slice.name, place.begin, place.end,
-                                slice_arguments(profiled_, slice)),
-                       ",\n", flow('f', device, track_of(slice), place.begin, index)));
+    add_work(launched, text(flow('s', host, verbs, launched, index), ",\n",
+                            complete(device, track_of(slice), slice.name, place.begin, place.end,
+                                     slice_arguments(profiled_, slice)),
+                            ",\n", flow('f', device, track_of(slice), place.begin, index)));
   }
 
   const Profiled& profiled_;
-  std::size_t limit_, size_ = 0;  // bytes; size_ excludes the warm-up
+  std::size_t limit_, size_ = 0;  // bytes; size_ is of verbs and their work after the warm-up
   double warm_begin_ = 0, warm_end_ = 0;
   std::vector<Piece> pieces_ = {};
 };

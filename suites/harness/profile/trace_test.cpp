@@ -7,6 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
 #include "harness/testing/synthetic.hpp"
 
 namespace holdfast {
@@ -128,12 +129,26 @@ TEST(Trace, SaysThatNothingWasExecuted) {
 
 TEST(Trace, OfDryWorkIsOneUnitEachInOrder) {
   const Synthetic device = stepping(false);
+  const Events events(device.data);
+  const auto launches = events.phase("s");
   std::int64_t free_at = 0;
-  for (const json& slice : Events(device.data).on("device (not executed)")) {
+  for (std::size_t i = 0; const json& slice : events.on("device (not executed)")) {
     EXPECT_EQ(ns(slice["dur"]), 1000);
     EXPECT_GE(ns(slice["ts"]), free_at);
+    EXPECT_GE(ns(slice["ts"]), ns(launches.at(i++)["ts"])) << "before its launch";
     free_at = ns(slice["ts"]) + 1000;
   }
+}
+
+TEST(Trace, NumbersStepsAsTheRunDoes) {
+  Synthetic device;
+  for (const int first : {5, 10}) {
+    device.data.windows.push_back({.first_step = first});
+    for (int i = 0; i < 2; ++i) device.step([&] { device.kernel("a", device.now, device.now); });
+  }
+  std::vector<std::string> names;
+  for (const json& step : Events(device.data).on("steps")) names.push_back(step["name"]);
+  EXPECT_THAT(names, testing::ElementsAre("step 5", "step 6", "step 10", "step 11"));
 }
 
 TEST(Trace, NestsOnEveryTrack) {
@@ -240,7 +255,9 @@ TEST(Trace, ThatIsTooLargeIsCutAndSaysHowToTakeASmallerOne) {
   constexpr std::size_t limit = 20'000;
   const Events events(device.data, limit);
   EXPECT_LE(events.trace.text.size(), limit);
-  EXPECT_THAT(events.trace.cut, testing::HasSubstr("of 102 profiled steps"));
+  // Beside the slice of each of the last there are two of the first warm-up and of the first steps.
+  EXPECT_THAT(events.trace.cut, testing::HasSubstr(text(" holds ", events.on("device").size() - 4,
+                                                        " of 102 profiled steps whole")));
   EXPECT_THAT(events.trace.cut, testing::HasSubstr("--profile-steps="));
   EXPECT_EQ(events.document["otherData"]["cut"], events.trace.cut);
   expect_nested(events.on("scopes"));

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/files.hpp"
+#include "base/sha256.hpp"
 #include "formats/schema_check.hpp"
 #include "harness/machine/kept_awake.hpp"
 #include "harness/results/environment.hpp"
@@ -44,6 +45,13 @@ TEST(Results, OfAFailedCaseObeyTheSchemaToo) {
 
 TEST(Results, OfAHostTellWhetherItsCpusAreKeptAwake) {
   EXPECT_EQ(report_of(toy_case())["env"]["host"]["awake"], KeptAwake::may_be());
+}
+
+TEST(Results, HaveAFingerprintOfAllThatTheirEnvironmentTells) {
+  json env = environment(*open_backend("host"));
+  const json fingerprint = env["fingerprint"];
+  env.erase("fingerprint");
+  EXPECT_EQ(fingerprint, sha256(env.dump()));
 }
 
 TEST(Lists, ObeyTheirSchema) {
@@ -117,13 +125,13 @@ TEST(Results, TellsHowALaunchedKernelIsLaunchedAndWhatItsInstructionsAre) {
 
 TEST(Results, SaysWhyMachineCodeIsNotKnown) {
   Case one = toy_case();
-  one.devices = {"cuda-dry"};
+  one.devices = {"cuda"};
   Measured measured{&one, {}};
   measured.measurement.optimized.no_code = "this machine has no nvdisasm";
-  const auto barriers =
-      case_json(measured, "cuda-dry:sm_90")["variants"]["optimized"]["metrics"]["barriers"];
-  EXPECT_TRUE(barriers["value"].is_null());
-  EXPECT_EQ(barriers["reason"], "this machine has no nvdisasm");
+  const auto told = case_json(measured, "cuda")["variants"]["optimized"]["metrics"];
+  EXPECT_TRUE(told["barriers"]["value"].is_null());
+  EXPECT_EQ(told["barriers"]["reason"], "this machine has no nvdisasm");
+  EXPECT_EQ(told["time_s"]["reason"], "there is no such reading on this device or in this run");
 }
 
 TEST(Results, TellsTheSeedWithWhichItWasVerifiedAgain) {
@@ -180,6 +188,7 @@ TEST(Results, OfAFailedCaseSayWhyAndHowFarItIsFromWhichLimit) {
   EXPECT_EQ(
       told["check"],
       (json{{"status", "failed"}, {"error", 0.5}, {"limit", 0.25}, {"oracle", "arithmetic"}}));
+  EXPECT_TRUE(told["variants"]["optimized"]["metrics"].contains("peak_bytes")) << "was accounted";
 }
 
 TEST(Results, AShareOfAnUnknownPeakIsThereWithTheReasonAndNoValue) {
@@ -187,10 +196,11 @@ TEST(Results, AShareOfAnUnknownPeakIsThereWithTheReasonAndNoValue) {
   one.rates = {{.name = "tokens_per_s"},
                {.name = "mfu", .peak = [](const Backend&) { return 0.; }}};
   Measured measured{&one, {}};
-  measured.measurement.optimized.seconds = 1;
   const json unknown = {
       {"kind", "advisory"}, {"value", nullptr}, {"reason", "no peak of this device is known"}};
   const auto told = [&] { return case_json(measured, "cuda")["variants"]["optimized"]["metrics"]; };
+  EXPECT_FALSE(told().contains("mfu")) << "nothing was timed";
+  measured.measurement.optimized.seconds = 1;
   EXPECT_EQ(told()["mfu"], unknown);
   EXPECT_FALSE(told().contains("tokens_per_s"));
   measured.measurement.optimized.readings = {{"mfu", 0.5}};
@@ -207,6 +217,7 @@ TEST(Results, OfACaseThatBrokeOffSayThatItCrashedAndNotThatItIsWrong) {
   EXPECT_EQ(told["status"], "crashed");
   EXPECT_EQ(told["reason"], "failed to allocate 8 bytes");
   EXPECT_EQ(told["check"]["status"], "not_executed");
+  EXPECT_TRUE(told["variants"].empty()) << "its account is incomplete";
 }
 
 TEST(Quality, IsInvalidForEachReasonAndTellsWhatWasSeen) {
@@ -248,6 +259,14 @@ class InAFolder : public testing::Test {
 
 TEST_F(InAFolder, AWrittenDocumentLeavesNothingBeside) {
   write_document(folder / "out.json", "{}\n");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+}
+
+TEST_F(InAFolder, ADocumentThatCannotTakeItsPlaceIsAnErrorAndGoes) {
+  const std::filesystem::path place = folder / "out.json";
+  std::filesystem::create_directory(place);
+  EXPECT_THAT(error_of([&] { write_document(place, "{}\n"); }).what(),
+              HasSubstr("out.json: cannot be written ("));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
 }
 

@@ -3,8 +3,8 @@
 // many percent to a step of the optimized variant, PLANTED=unsteady makes steps differ,
 // PLANTED=remembers answers every seventh from memory, PLANTED=prepares does a part of its work in
 // the first step from a start alone, PLANTED=allocates takes and frees aligned blocks,
-// PLANTED_STRIDE reads an array at that stride, every number once, and PLANTED_BLOCKS holds that
-// many small blocks.
+// PLANTED=wrong gives a wrong result, PLANTED_STRIDE reads an array at that stride, every number
+// once, and PLANTED_BLOCKS holds that many small blocks.
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -50,6 +50,7 @@ class Spin : public Computation {
     remembers_ = planted && std::string_view(planted) == "remembers";
     prepares_ = planted && std::string_view(planted) == "prepares";
     allocates_ = planted && std::string_view(planted) == "allocates";
+    wrong_ = planted && std::string_view(planted) == "wrong";
     const char* stride = std::getenv("PLANTED_STRIDE");
     stride_ = stride ? std::stoul(stride) : 0;
     if (stride_ > 0) numbers_.resize(1 << 16);
@@ -64,7 +65,7 @@ class Spin : public Computation {
     if (unsteady_) rounds_ += rounds / 100;
     for (int i = 0; allocates_ && i < 16; ++i) take_and_free();
   }
-  std::vector<double> result() override { return {state_.data()[0]}; }
+  std::vector<double> result() override { return {state_.data()[0] + wrong_}; }
   void start_again(int) override {
     state_.data()[0] = 0;
     prepares_now_ = prepares_;
@@ -78,7 +79,7 @@ class Spin : public Computation {
   std::size_t stride_ = 0;
   long rounds_ = 0;
   int steps_ = 0;
-  bool unsteady_ = false, remembers_ = false, allocates_ = false;
+  bool unsteady_ = false, remembers_ = false, allocates_ = false, wrong_ = false;
   bool prepares_ = false, prepares_now_ = false;
 };
 
