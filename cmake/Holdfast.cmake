@@ -29,12 +29,15 @@ if(HOLDFAST_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 
-# The hash of the build's content. Each suite's binary waits for it, so that the hash beside it is never outdated.
+# The hash of the build's content. Each suite's binary waits for it, so that the hash beside it is never outdated, and holds
+# it: where the link failed, or nobody asked for it, the two differ.
+set(HOLDFAST_LINKED_CONTENT ${PROJECT_BINARY_DIR}/linked_content.cpp)
 add_custom_target(
   holdfast_content ALL
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR}
-          -DOUTPUT=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/content.json -P ${PROJECT_SOURCE_DIR}/cmake/content.cmake
-  BYPRODUCTS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/content.json
+          -DOUTPUT=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/content.json -DCODE=${HOLDFAST_LINKED_CONTENT}
+          -P ${PROJECT_SOURCE_DIR}/cmake/content.cmake
+  BYPRODUCTS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/content.json ${HOLDFAST_LINKED_CONTENT}
   COMMENT "Hashing the content of kernels, suites, cmake and the CMake files beside them")
 
 # Headers that most tests include, compiled once; with OpenMP, because the compiler treats it as another language dialect.
@@ -180,7 +183,8 @@ endfunction()
 # architectures. A device that this build does not have is left out here; HOLDFAST_REQUIRE turns that into an error.
 function(holdfast_add_suite name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;USES;DEVICES")
-  add_executable(${name} ${arg_SOURCES})
+  add_executable(${name} ${arg_SOURCES} ${HOLDFAST_LINKED_CONTENT})
+  set_source_files_properties(${HOLDFAST_LINKED_CONTENT} PROPERTIES GENERATED ON SKIP_UNITY_BUILD_INCLUSION ON)
   add_dependencies(${name} holdfast_content)
   target_link_libraries(${name} PRIVATE holdfast_harness holdfast_${name} ${arg_USES} holdfast_warnings)
   set(list ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}.list.json)

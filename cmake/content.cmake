@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DSOURCE=<root> -DOUTPUT=<file> -P content.cmake
+# cmake -DSOURCE=<root> -DOUTPUT=<file> [-DCODE=<file>] -P content.cmake
 # Which content a build is made of: one hash over what git tracks (or would track) in kernels, suites and cmake and the
 # CMake files beside them, the same before and after the commit, so that code and the baseline it earned land together.
 # Pages, tests and the tools in Python beside this file are no part of what is measured. A name that CMake or git reads
-# as something else is refused: the hash would pass over its file, or over all of them.
+# as something else is refused: the hash would pass over its file, or over all of them. CODE says the hash to the linker.
 
 set(parts kernels suites cmake CMakeLists.txt CMakePresets.json)
 find_package(Git QUIET)
@@ -68,3 +68,6 @@ file(WRITE ${OUTPUT}.new
      "{\"content\": \"sha256:${content}\", \"git\": {\"dirty\": ${dirty}, \"sha\": \"${sha}\"}}\n")
 file(COPY_FILE ${OUTPUT}.new ${OUTPUT} ONLY_IF_DIFFERENT)
 file(REMOVE ${OUTPUT}.new)
+if(CODE)
+  file(CONFIGURE OUTPUT ${CODE} CONTENT "extern const char holdfast_linked_content[] = \"sha256:${content}\";\n")
+endif()

@@ -28,6 +28,23 @@ def hashed(tree: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, check=False, capture_output=True, text=True)
 
 
+def test_code_says_the_hash_to_the_linker_and_is_written_when_it_changes_alone(tree: Path) -> None:
+    code = tree.parent / "linked_content.cpp"
+
+    def write() -> str:
+        command = ["cmake", f"-DSOURCE={tree}", f"-DOUTPUT={tree.parent / 'content.json'}", f"-DCODE={code}", "-P", SCRIPT]
+        subprocess.run(command, check=True, capture_output=True)
+        return code.read_text("utf-8")
+
+    assert write() == f'extern const char holdfast_linked_content[] = "{content(tree)}";\n'
+    written = code.stat().st_mtime_ns
+    (tree / "README.md").write_text("no part of it", "utf-8")
+    write()
+    assert code.stat().st_mtime_ns == written
+    (tree / "kernels/heat/optimized.cu").write_text("other", "utf-8")
+    assert content(tree) in write()
+
+
 def content(tree: Path) -> str:
     done = hashed(tree)
     assert done.returncode == 0, done.stderr

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+extern const char holdfast_linked_content[] __attribute__((weak));  // in suites alone
+
 namespace holdfast {
 
 std::filesystem::path binary_folder() {
@@ -15,6 +17,10 @@ std::filesystem::path binary_folder() {
 
 std::filesystem::path content_file(const std::filesystem::path& folder) {
   return folder / "content.json";
+}
+
+std::string linked_content() {
+  return holdfast_linked_content ? holdfast_linked_content : "";
 }
 
 // The file has one form, with blanks anywhere and git's two keys in either order, so it needs no

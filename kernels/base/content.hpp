@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The content a build was made from: content.json, which the build writes beside its binaries
-// (cmake/content.cmake).
+// (cmake/content.cmake), and the hash that each suite was linked with.
 #pragma once
 
 #include <filesystem>
@@ -19,6 +19,9 @@ struct Provenance {
 std::filesystem::path binary_folder();
 
 std::filesystem::path content_file(const std::filesystem::path& folder);
+
+// The hash of the content that this executable was linked from; empty where it holds none.
+std::string linked_content();
 
 // Empty unless the file has the form that the build writes.
 std::optional<Provenance> read_content(const std::filesystem::path& file);

@@ -32,6 +32,7 @@
 #include "harness/profile/gpu_watch.hpp"
 #include "harness/profile/nvml_log.hpp"
 #include "harness/profile/profile_run.hpp"
+#include "harness/results/environment.hpp"
 #include "harness/results/result_writer.hpp"
 #include "harness/results/table.hpp"
 #include "runtime/backend/settings.hpp"
@@ -298,7 +299,10 @@ int run(char* program, const std::vector<std::string>& arguments) {
   }
   if (options.count_instructions)
     return count_instructions(chosen, options.device) ? 0 : Exit::failed;
-  if (!options.out.empty()) check_writable(options.out);
+  if (!options.out.empty()) {
+    check_writable(options.out);
+    (void)provenance();  // refuses before anything is measured
+  }
   if (!options.benchmark_out.empty()) check_writable(options.benchmark_out, "benchmark_out");
   prepare_profile(options.profiling);
   const auto backend = open_backend(options.device);

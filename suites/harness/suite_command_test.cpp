@@ -331,11 +331,26 @@ TEST_F(SuiteCommand, AFolderOfSourcesOfWhichNoneIsCompiledIsTold) {
   EXPECT_THAT(said.words, HasSubstr("which holds nothing of what was compiled ("));
 }
 
-TEST_F(SuiteCommand, DeviceCodeFromAFolderIsNoContentOfItsBuild) {
+// As after a build that failed, or was of other targets: the code is not what the folder says.
+TEST_F(SuiteCommand, ThatWasLinkedFromOtherContentRefusesToMeasure) {
   const auto binary = folder / "cubed_sphere_swe", out = folder / "out.json";
   std::filesystem::copy_file(CUBED_SPHERE_SWE_BINARY, binary);
   std::ofstream(folder / "content.json")
       << R"({"content": "sha256:c0", "git": {"sha": null, "dirty": false}})";
+  const Said said = run(binary.string() + " --tier=smoke --filter=rhs/n:24 --out=" + out.string());
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_THAT(said.words, AllOf(HasSubstr("was linked from other content (sha256:"),
+                                HasSubstr("(sha256:c0): the last build failed, or was of other")));
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+TEST_F(SuiteCommand, DeviceCodeFromAFolderIsNoContentOfItsBuild) {
+  const auto binary = folder / "cubed_sphere_swe", out = folder / "out.json";
+  std::filesystem::copy_file(CUBED_SPHERE_SWE_BINARY, binary);
+  const auto beside = std::filesystem::path(CUBED_SPHERE_SWE_BINARY).parent_path();
+  const auto built = nlohmann::json::parse(read(beside / "content.json"));
+  std::ofstream(folder / "content.json") << nlohmann::json{
+      {"content", built["content"]}, {"git", {{"sha", nullptr}, {"dirty", false}}}};
   const auto dirty = [&](const std::string& sources) {
     const Said said =
         run("HOLDFAST_CEILINGS=none HOLDFAST_SOURCES=" + sources + ' ' + binary.string() +

@@ -78,6 +78,12 @@ json provenance() {
     throw Error(
         Fault::bad_input,
         text(file.string(), " is not what the build writes: build again to have it written"));
+  const std::string linked = linked_content();
+  if (!linked.empty() && linked != built->content)
+    throw Error(Fault::bad_input,
+                text("this binary was linked from other content (", linked.substr(0, 15), ") than ",
+                     file.string(), " names (", built->content.substr(0, 15),
+                     "): the last build failed, or was of other targets; build all of it"));
   // Device code from HOLDFAST_SOURCES is not part of the build's content.
   const bool dirty = built->dirty || sources_overridden();
   return {{"content", built->content},

@@ -14,6 +14,8 @@ namespace holdfast {
 nlohmann::json environment(const Backend& backend);
 
 // `content` and `git` of `run`: from content.json, which the build writes beside its binaries.
+// Throws Error{bad_input} where that is of other content than this binary, which a build that
+// failed left.
 nlohmann::json provenance();
 
 // `quality`: whether the state of the machine allowed measuring.
