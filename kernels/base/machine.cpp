@@ -85,6 +85,12 @@ HostThreads host_threads(int cpus) {
     threads.count = *setting.value;
     break;
   }
+  // OpenBLAS waits forever for threads that OpenMP does not give it.
+  const auto most = thread_setting("OMP_THREAD_LIMIT");
+  if (threads.complaint.empty() && most.value && *most.value < threads.count)
+    threads.complaint =
+        text("OMP_THREAD_LIMIT is '", *most.value, "', and a suite runs with ", threads.count,
+             " threads: unset it, or set HOLDFAST_NUM_THREADS to no more");
   return threads;
 }
 

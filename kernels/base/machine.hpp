@@ -54,7 +54,7 @@ int usable_cpus();
 
 // How many threads a suite runs with: HOLDFAST_NUM_THREADS, else Slurm's count, else 2 (1 if only
 // one CPU is usable). A setting that is not a number, or above the 1024 CPUs a process can have, is
-// ignored, with a complaint.
+// ignored, with a complaint; more than OMP_THREAD_LIMIT are complained of as well.
 struct HostThreads {
   int count = 1;
   std::string complaint = {};

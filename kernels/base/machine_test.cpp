@@ -35,6 +35,7 @@ class With {
     unsetenv("SLURM_CPUS_PER_TASK");
     unsetenv("HOLDFAST_PRECEDENCE");
     unsetenv("HOLDFAST_ISA");
+    unsetenv("OMP_THREAD_LIMIT");
   }
 };
 
@@ -67,6 +68,15 @@ TEST(HostThreads, MoreThanAProcessHasCpusArePassedOverAndComplainedOf) {
   EXPECT_EQ(host_threads().count, 16);
   EXPECT_EQ(host_threads().complaint,
             "HOLDFAST_NUM_THREADS is '100000': set it to at most 1024 or unset it");
+}
+
+TEST(HostThreads, MoreThanOpenMPGivesAreComplainedOf) {
+  const With enough(With::Settings{{"OMP_THREAD_LIMIT", "2"}});
+  EXPECT_EQ(host_threads(64).complaint, "");
+  const With fewer({{"OMP_THREAD_LIMIT", "2"}, {"HOLDFAST_NUM_THREADS", "3"}});
+  EXPECT_EQ(host_threads(64).complaint,
+            "OMP_THREAD_LIMIT is '2', and a suite runs with 3 threads: unset it, or set "
+            "HOLDFAST_NUM_THREADS to no more");
 }
 
 TEST(HostThreads, ASettingThatIsNotLookedAtIsNotComplainedOf) {

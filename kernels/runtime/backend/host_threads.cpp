@@ -11,6 +11,7 @@
 namespace holdfast {
 
 void use_host_threads(int threads) {
+  omp_set_dynamic(0);  // OpenMP may give fewer of them, and OpenBLAS would wait for the others
   omp_set_num_threads(threads);
   openblas_set_num_threads(threads);
 }

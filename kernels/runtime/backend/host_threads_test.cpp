@@ -29,6 +29,12 @@ TEST(FewerThreads, AreNeverMore) {
   expect_threads(host_limits().threads);
 }
 
+TEST(HostThreads, AreNotFewerOnABusyMachine) {
+  omp_set_dynamic(1);  // as OMP_DYNAMIC=true does
+  use_host_threads(2);
+  EXPECT_EQ(omp_get_dynamic(), 0);
+}
+
 TEST(FewerThreads, EndWhereABackendIsOpened) {
   const FewerThreads one(1);
   (void)open_backend("host");
