@@ -35,6 +35,12 @@ TEST_F(PlantedDry, AnArrayThatIsFilledInVainFailsTheBuild) {
   expect_found("fill", 1, {regression + "moved_bytes +rose from 0 B to 16.01 kB"});
 }
 
+TEST_F(PlantedDry, AKernelThatIsToldToDoMoreFailsTheBuild) {
+  expect_found(
+      "twice", 1,
+      {regression + "argument_sum +rose from 2002 to 2003", "smooth: argument_sum 2002 -> 2003"});
+}
+
 TEST_F(PlantedDry, AProgramCompiledInEveryStepFailsTheBuild) {
   expect_found("recompile", 1, {regression + "compile_steady +rose from 0 programs to 1 program"});
 }

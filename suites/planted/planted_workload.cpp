@@ -36,6 +36,7 @@ constexpr std::pair<std::string_view, Kind> plants[] = {{"", Kind::nothing},
                                                         {"shape", Kind::shape},
                                                         {"copy_back", Kind::copy_back},
                                                         {"fill", Kind::fill},
+                                                        {"twice", Kind::twice},
                                                         {"dynamic", Kind::dynamic}};
 constexpr const char* variable = "HOLDFAST_PLANT";
 
@@ -158,9 +159,9 @@ class HostOnce : public Computation {
 
 constexpr Source device_code = {"planted/smooth.cu", R"(
 // y = weights of x[i-1], x[i], x[i+1] on a ring of n; the reference makes it in two launches, the optimized in one.
-__global__ void smooth(const double* x, double* y, int n) {
+__global__ void smooth(const double* x, volatile double* y, int n, int times) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = 0.25 * x[(i + n - 1) % n] + 0.5 * x[i] + 0.25 * x[(i + 1) % n];
+  for (; i < n && times > 0; --times) y[i] = 0.25 * x[(i + n - 1) % n] + 0.5 * x[i] + 0.25 * x[(i + 1) % n];
 }
 __global__ void sides(const double* x, double* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -186,7 +187,7 @@ class DeviceSmooth : public Computation {
         n_(n),
         module_(backend.compiler->compile(
             {.code = device_code, .entries = {"smooth", "sides", "middle"}})),
-        smooth_(module_.kernel<const double*, double*, int>("smooth")),
+        smooth_(module_.kernel<const double*, volatile double*, int, int>("smooth")),
         sides_(module_.kernel<const double*, double*, int>("sides")),
         middle_(module_.kernel<const double*, double*, int>("middle")),
         x_(backend, start(n), "x"),
@@ -204,7 +205,7 @@ class DeviceSmooth : public Computation {
       middle_(shape, x_.data(), y_.data(), n_);
     } else {
       for (int times = plant_.kind == Kind::launch ? 2 : 1; times > 0; --times)
-        smooth_(shape, x_.data(), y_.data(), n_);
+        smooth_(shape, x_.data(), y_.data(), n_, plant_.kind == Kind::twice ? 2 : 1);
     }
     if (plant_.kind == Kind::copy_back)
       backend_.device->copy(x_.data(), y_.data(), x_.bytes());
@@ -224,7 +225,8 @@ class DeviceSmooth : public Computation {
   int n_;
   int steps_ = 0;
   Module module_;
-  Kernel<const double*, double*, int> smooth_, sides_, middle_;
+  Kernel<const double*, volatile double*, int, int> smooth_;
+  Kernel<const double*, double*, int> sides_, middle_;
   Buffer<double> x_, y_;
   std::optional<Buffer<double>> spare_ = {};
 
@@ -242,7 +244,7 @@ class DeviceLoop : public Computation {
         plant_(variant == Variant::optimized ? plant() : Plant{}),
         n_(n),
         module_(backend.compiler->compile({.code = device_code, .entries = {"smooth"}})),
-        smooth_(module_.kernel<const double*, double*, int>("smooth")),
+        smooth_(module_.kernel<const double*, volatile double*, int, int>("smooth")),
         x_(backend, start(n), "x"),
         y_(backend, x_.size(), "y") {
     if (variant == Variant::optimized && plant_.kind != Kind::no_graph)
@@ -263,7 +265,7 @@ class DeviceLoop : public Computation {
   Plant plant_;
   int n_;
   Module module_;
-  Kernel<const double*, double*, int> smooth_;
+  Kernel<const double*, volatile double*, int, int> smooth_;
   Buffer<double> x_, y_;
   std::optional<Graph> graph_ = {};
 
@@ -273,8 +275,8 @@ class DeviceLoop : public Computation {
                                .block = {threads},
                                .shared_bytes = plant_.kind == Kind::dynamic ? 4096u : 0u};
     for (int i = 0; i < loop_steps / 2; ++i) {
-      smooth_(shape, x_.data(), y_.data(), n_);
-      smooth_(shape, y_.data(), x_.data(), n_);
+      smooth_(shape, x_.data(), y_.data(), n_, 1);
+      smooth_(shape, y_.data(), x_.data(), n_, 1);
     }
   }
 };

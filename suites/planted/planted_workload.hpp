@@ -32,6 +32,7 @@ struct Plant {
     shape,        // blocks of half the threads
     copy_back,    // the new state is copied over the old one, on a device
     fill,         // the new state is zeros before it is computed, on a device
+    twice,        // a kernel that is told to do its work twice, on a device
     dynamic,      // unused dynamic shared memory
   };
   Kind kind = Kind::nothing;

@@ -53,7 +53,7 @@ KernelFacts facts_of(const KernelRow& row) {
                     .launches = row.launches,
                     .cubin = hash.substr(hash.find(':') + 1).substr(0, 8)};
   for (const auto& [name, value] : row.evidence)
-    if (value != 0) facts.evidence[name] = text(value);
+    if (value != 0 || name == argument_sum) facts.evidence[name] = text(value);
   return facts;
 }
 
@@ -96,6 +96,19 @@ std::map<std::string, KernelFacts> parse_kernel_table(const std::string& table) 
   return kernels;
 }
 
+bool same_arguments(const KernelEvidence& before, const KernelEvidence& now) {
+  const auto old = before.find(argument_sum), young = now.find(argument_sum);
+  return old == before.end() || young == now.end() || old->second == young->second;
+}
+
+bool same_arguments(const std::string& before, const std::string& now) {
+  const auto old_kernels = parse_kernel_table(before);
+  return std::ranges::all_of(parse_kernel_table(now), [&](const auto& kernel) {
+    const auto old = old_kernels.find(kernel.first);
+    return old == old_kernels.end() || same_arguments(old->second.evidence, kernel.second.evidence);
+  });
+}
+
 std::vector<std::string> evidence_changes(const KernelEvidence& before, const KernelEvidence& now) {
   std::vector<std::string> changes;
   if (before.empty() || now.empty()) return changes;
@@ -106,7 +119,7 @@ std::vector<std::string> evidence_changes(const KernelEvidence& before, const Ke
     return found == side.end() ? std::string("0") : found->second;
   };
   for (const auto& [name, value] : all)
-    if (of(before, name) != of(now, name))
+    if (of(before, name) != of(now, name) && (name != argument_sum || !same_arguments(before, now)))
       changes.push_back(
           text(name, " ", from_to(of(before, name), of(now, name), unit_of_name(name))));
   return changes;

@@ -13,11 +13,15 @@
 
 namespace holdfast::gate {
 
-// How a launched kernel is launched, and its instructions by class, where known; zeros are left
-// out.
+// How a launched kernel is launched, and its instructions by class, where known. Zeros are left
+// out, but for the sum of its integer arguments, which accepted tables may lack.
 using KernelEvidence = std::map<std::string, std::string>;
+inline constexpr const char* argument_sum = "argument_sum";
 // "f64 0 -> 12" for each that differs; nothing where one side does not know.
 std::vector<std::string> evidence_changes(const KernelEvidence& before, const KernelEvidence& now);
+
+// Whether a kernel's integer arguments have the same sum; true where one side does not know.
+bool same_arguments(const KernelEvidence& before, const KernelEvidence& now);
 
 // A row of the kernel table, which prints "-" for what the device could not tell.
 struct KernelFacts {
@@ -31,6 +35,9 @@ KernelFacts facts_of(const KernelRow& row);
 // evidence of a launched kernel, start of the cubin's hash.
 std::string kernel_table(const std::vector<KernelRow>& kernels);
 std::map<std::string, KernelFacts> parse_kernel_table(const std::string& table);
+
+// The same of all kernels that both tables name.
+bool same_arguments(const std::string& before, const std::string& now);
 
 // What changed between two kernel tables: "stage: registers 64 -> 96, cubin changed; 4 other
 // kernels identical".

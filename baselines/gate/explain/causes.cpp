@@ -176,21 +176,32 @@ void add_code_classes(const Evidence& c, std::vector<Cause>& found) {
   }
 }
 
+// What a kernel has of a metric of its step.
+std::optional<std::int64_t> of_kernel(const KernelFacts& kernel, std::string_view metric) {
+  if (metric == "launches") return kernel.launches;
+  const auto given = kernel.evidence.find(argument_sum);
+  if (metric != argument_sum || given == kernel.evidence.end()) return std::nullopt;
+  return number_of<std::int64_t>(given->second);
+}
+
 void add_counts(const Evidence& c, std::vector<Cause>& found) {
   struct Meaning {
     const char* metric;
     const char* words;
     double tolerance = 0;
+    bool either_way = false;  // a fall is told as well
   };
   constexpr Meaning meanings[] = {
       {instructions_metric, "a step executes more instructions", instruction_tolerance},
       {"launches", "a step makes more launches"},
       {"host_launches", "the host makes more launches itself, outside graphs"},
+      {argument_sum, "a step's kernels are given other integers", 0, true},
       {"library_calls", "a step makes more library calls"},
       {"library_flops", "a step asks libraries for more arithmetic"},
       {"transfers", "a step copies more often between host and device"},
       {"h2d_bytes", "a step copies more to the device"},
       {"d2h_bytes", "a step copies more back to the host"},
+      {"exposed_bytes", "less of what a step copies to the device and back may run beside kernels"},
       {"syncs", "the host waits more often for the device"},
       {"copies", "a step copies more often within the device"},
       {"moved_bytes", "a step copies or fills more bytes within the device"},
@@ -202,16 +213,18 @@ void add_counts(const Evidence& c, std::vector<Cause>& found) {
   const bool more_launches = launches && launches->now > launches->before;
   for (const Meaning& meaning : meanings) {
     const auto change = change_of(c, "optimized", meaning.metric);
-    if (!change || change->now <= change->before * (1 + meaning.tolerance)) continue;
+    if (!change || change->now == change->before) continue;
+    if (!meaning.either_way && change->now <= change->before * (1 + meaning.tolerance)) continue;
     // One more launch outside a graph also raises host_launches, and is reported once.
     if (std::string_view(meaning.metric) == "host_launches" && more_launches) continue;
     std::string sentence = text(meaning.words, ": ", change->words());
-    for (const KernelChange& kernel : kernel_changes(c))
-      if (std::string_view(meaning.metric) == "launches" && kernel.variant == "optimized" &&
-          kernel.before && kernel.now && kernel.before->launches && kernel.now->launches &&
-          *kernel.now->launches > *kernel.before->launches)
-        sentence +=
-            text("; ", kernel.kernel, " ", *kernel.before->launches, " -> ", *kernel.now->launches);
+    for (const KernelChange& kernel : kernel_changes(c)) {
+      if (kernel.variant != "optimized" || !kernel.before || !kernel.now) continue;
+      const auto old = of_kernel(*kernel.before, meaning.metric);
+      const auto young = of_kernel(*kernel.now, meaning.metric);
+      if (old && young && (*young > *old || (meaning.either_way && *young < *old)))
+        sentence += text("; ", kernel.kernel, " ", *old, " -> ", *young);
+    }
     if (same_kernels(c, "optimized"))
       sentence += "; the kernels are the same, so it is the host's control flow";
     found.push_back({sentence, c.profile});

@@ -72,7 +72,11 @@ std::optional<bool> same_code(const Evidence& c, const std::string& variant) {
   const auto before = c.before->values.find({variant, "identity"});
   const auto now = c.now.values.find({variant, "identity"});
   if (before == c.before->values.end() || now == c.now.values.end()) return std::nullopt;
-  return before->second == now->second;
+  return before->second == now->second &&
+         std::ranges::all_of(kernel_changes(c), [&](const KernelChange& one) {
+           return one.variant != variant || !one.before || !one.now ||
+                  same_arguments(one.before->evidence, one.now->evidence);
+         });
 }
 
 bool same_kernels(const Evidence& c, const std::string& variant) {

@@ -286,6 +286,25 @@ TEST(Explain, PutsLargerProblemsDownToTheLibrariesThatGotThem) {
               StartsWith("a step asks libraries for more arithmetic: library_flops 1000"));
 }
 
+TEST(Explain, NamesTheKernelThatIsGivenOtherIntegers) {
+  for (const int sum : {99, 249}) {
+    Results before = measured(), now = measured();
+    for (const auto& [side, given] : {std::pair(&before, 149), std::pair(&now, sum)}) {
+      optimized(*side).metrics["argument_sum"] = toy::exact(given);
+      optimized(*side).kernels[0].evidence["argument_sum"] = given;
+    }
+    const std::string change = text("149 -> ", sum);
+    const Evidence made = evidence(before, now);
+    EXPECT_THAT(
+        causes(made).front().sentence,
+        AllOf(StartsWith("a step's kernels are given other integers: argument_sum " + change),
+              HasSubstr("; stage " + change + "; the kernels are the same, so it is the host's")));
+    EXPECT_THAT(rung(ladder(made), "code").lines,
+                testing::IsSupersetOf({HasSubstr("identical, and launched otherwise"),
+                                       HasSubstr("stage: argument_sum " + change)}));
+  }
+}
+
 TEST(Explain, PutsMoreInstructionsDownToTheCodeAndNothingToAFasterReference) {
   Results before = measured(), now = slowed(1, 0.9);
   optimized(before).metrics["instructions"] = toy::exact(43408);

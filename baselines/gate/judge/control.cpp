@@ -87,9 +87,14 @@ bool MetricJudge::is_counted(const std::string& case_id) const {
   });
 }
 
-// Device code has a hash. For host code the number of instructions of a step says as much, if it
-// finds its data in the caches as before, and the code that was counted is the one that was timed.
+// Device code has a hash, and its kernels are given numbers. For host code the number of
+// instructions of a step says as much, if it finds its data in the caches as before, and the code
+// that was counted is the one that was timed.
 MetricJudge::SameCode MetricJudge::compare_code(const Context& context) const {
+  for (const char* variant : {"optimized", "reference"})
+    if (const auto tables = kernel_tables(context, variant);
+        tables && !same_arguments(tables->accepted, tables->now))
+      return SameCode::no;
   SameCode same = SameCode::unknown;
   for (const NamedMetric& metric : context.all) {
     const bool counted = metric.name == instructions_metric, cycles = metric.name == cycles_metric;
@@ -110,13 +115,20 @@ MetricJudge::SameCode MetricJudge::compare_code(const Context& context) const {
   return same;
 }
 
-void MetricJudge::add_code_evidence(const Context& context, Row& row) const {
-  const std::string variant = row.variant == case_variant ? "optimized" : row.variant;
-  const Entry* before = find_entry(part_.baseline, entry_key(row.case_id, variant, kernels_metric));
+std::optional<MetricJudge::KernelTables> MetricJudge::kernel_tables(
+    const Context& context, const std::string& variant) const {
+  const Entry* before =
+      find_entry(part_.baseline, entry_key(context.result.id, variant, kernels_metric));
   const NamedMetric* now = find_measured(context.all, variant, kernels_metric);
-  if (!before || !now || !std::holds_alternative<std::string>(before->value)) return;
-  row.evidence["code"] = compare_kernels(std::get<std::string>(before->value),
-                                         std::get<std::string>(now->measured->value));
+  if (!before || !now || !std::holds_alternative<std::string>(before->value)) return std::nullopt;
+  return KernelTables{.accepted = std::get<std::string>(before->value),
+                      .now = std::get<std::string>(now->measured->value)};
+}
+
+void MetricJudge::add_code_evidence(const Context& context, Row& row) const {
+  if (const auto tables =
+          kernel_tables(context, row.variant == case_variant ? "optimized" : row.variant))
+    row.evidence["code"] = compare_kernels(tables->accepted, tables->now);
 }
 
 // Whether the compiler differs only in patch level from the baseline's, for a metric with a

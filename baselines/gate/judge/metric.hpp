@@ -97,6 +97,11 @@ class MetricJudge {
   enum class SameCode { unknown, no, as_counted, yes };
   SameCode compare_code(const Context& context) const;
   bool is_counted(const std::string& case_id) const;
+  struct KernelTables {
+    std::string accepted = {}, now = {};
+  };
+  std::optional<KernelTables> kernel_tables(const Context& context,
+                                            const std::string& variant) const;
   void add_code_evidence(const Context& context, Row& row) const;
   std::optional<Row> judge_sum(const Sum& sum, const CaseResult& result, const std::string& variant,
                                const std::vector<NamedMetric>& all) const;

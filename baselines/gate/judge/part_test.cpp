@@ -650,6 +650,11 @@ TEST(KernelTables, NameWhatAKernelDoesOtherwiseWhereBothSidesKnow) {
             "a: barrier 0 -> 2, f64 2 -> 0, cubin changed; b: cubin changed");
   EXPECT_EQ(compare_kernels("a 64/0/0 x", "a 64/0/0/blocks=16 x"), "all 1 kernels identical");
   EXPECT_EQ(compare_kernels("a 64/0/0/blocks=16 x", "a 64/0/0/blocks=32 x"), "a: blocks 16 -> 32");
+  // Tables that were accepted before arguments were counted do not know them.
+  EXPECT_EQ(compare_kernels("a 1/0/0/blocks=16 x", "a 1/0/0/argument_sum=5,blocks=16 x"),
+            "all 1 kernels identical");
+  EXPECT_EQ(compare_kernels("a 1/0/0/argument_sum=0 x", "a 1/0/0/argument_sum=5 x"),
+            "a: argument_sum 0 -> 5");
 }
 
 TEST(KernelTables, CountThoseThatOnlyShareANewCubin) {

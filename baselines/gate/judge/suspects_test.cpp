@@ -153,6 +153,22 @@ TEST(Suspects, CodeIsTheSameWhereThatOfBothVariantsIs) {
   EXPECT_EQ(row(judge(unknown), "speedup", "case").verdict, "REGRESSION");
 }
 
+TEST(Suspects, TheSameCodeThatIsToldToDoMoreExcusesNothing) {
+  for (const int now : {149, 249}) {
+    Part judged = hashed("sha256:aa", "sha256:bb");
+    Results before = toy::host();
+    for (auto& [variant, content] : before.cases.front().variants)
+      content.identity = variant == "optimized" ? "sha256:aa" : "sha256:bb";
+    const auto kernel = [](double sum) {
+      return KernelRow{.name = "stage", .evidence = {{"argument_sum", sum}}};
+    };
+    before.cases.front().variants["optimized"].kernels = {kernel(149)};
+    judged.results.cases.front().variants["optimized"].kernels = {kernel(now)};
+    judged.baseline = baseline_of(before);
+    EXPECT_EQ(row(judge(judged), "speedup", "case").verdict, now == 149 ? "ENV" : "REGRESSION");
+  }
+}
+
 TEST(Suspects, AReferenceIsNoControlOfItself) {
   Part judged = hashed("sha256:aa", "sha256:bb");
   toy::metric(judged.results, "case", "speedup") = toy::timed("ratio", 10);

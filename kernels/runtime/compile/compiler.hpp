@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/compile/argument_sum.hpp"
 #include "runtime/compile/nvrtc.hpp"
 #include "runtime/device/device.hpp"
 
@@ -73,7 +74,9 @@ class Kernel {
   void operator()(const LaunchShape& shape, Arguments... arguments) const {
     void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
     static constexpr std::size_t sizes[] = {sizeof(Arguments)..., 0};
-    device_->launch(*function_, shape, pointers, sizes);
+    device_->launch(
+        *function_, shape,
+        {.pointers = pointers, .sizes = sizes, .integers = (0 + ... + integers_in(arguments))});
   }
   const Function& function() const { return *function_; }
 

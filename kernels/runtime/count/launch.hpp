@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,13 @@ struct LaunchShape {
   bool cooperative = false;      // all blocks resident at once, for a grid-wide barrier
 
   auto operator<=>(const LaunchShape&) const = default;
+};
+
+// What a kernel is given. The sizes let a graph find the memory that the arguments refer to.
+struct LaunchArguments {
+  void** pointers = nullptr;                // to each argument
+  std::span<const std::size_t> sizes = {};  // of each, bytes
+  std::int64_t integers = 0;                // their sum (argument_sum.hpp)
 };
 
 // An in-order queue of a device. Kernels, replays and synchronous work use the main lane; copies
@@ -62,6 +70,7 @@ struct Function {
   std::string cubin_hash = {};        // of the program's cubin
   const void* handle = nullptr;       // cudaKernel_t on a real device
   std::int64_t launches = 0;          // so far, for the kernel table of a result
+  std::int64_t argument_sum = 0;      // over these launches
   std::set<LaunchShape> shapes = {};  // every distinct one so far, recorded or run
 };
 
@@ -85,7 +94,10 @@ class Graph {
   std::vector<Node> nodes = {};
   std::size_t scopes_around = 0;  // open when the capture began
   Counts counts = {};
-  std::map<Function*, std::int64_t> launches = {};  // per kernel, for the kernel table
+  struct Launched {
+    std::int64_t launches = 0, argument_sum = 0;
+  };
+  std::map<Function*, Launched> launched = {};  // per kernel, for the kernel table
 
   // An allocation that a node points into, by the number that the device gave it.
   struct Use {

@@ -15,6 +15,7 @@ namespace holdfast {
 struct Counts {
   std::int64_t launches =
       0;  // kernels started, own and library's, each node of a replayed graph included
+  std::int64_t argument_sum = 0;   // of the integers that own kernels are given
   std::int64_t library_calls = 0;  // those of them started by a BLAS or FFT library
   std::int64_t library_flops = 0;  // asked of these, by the size of their problems
   // Submissions that the host pays for: launches outside graphs, and replays.
@@ -25,11 +26,12 @@ struct Counts {
   std::int64_t transfers = 0;    // to the device or back, of however few bytes
   std::int64_t h2d_bytes = 0;
   std::int64_t d2h_bytes = 0;
-  std::int64_t syncs = 0;        // times the host waited for the device
-  std::int64_t allocations = 0;  // of device (on host: accounted) memory
-  std::int64_t programs = 0;     // distinct programs requested from this backend, cached or not
-  std::int64_t nvrtc_runs = 0;   // of those, how many were really compiled
-  std::int64_t plans = 0;        // of Fourier transforms, and of bf16 and tf32 products
+  std::int64_t hidden_bytes = 0;  // of both, in transfers that a kernel may run beside
+  std::int64_t syncs = 0;         // times the host waited for the device
+  std::int64_t allocations = 0;   // of device (on host: accounted) memory
+  std::int64_t programs = 0;      // distinct programs requested from this backend, cached or not
+  std::int64_t nvrtc_runs = 0;    // of those, how many were really compiled
+  std::int64_t plans = 0;         // of Fourier transforms, and of bf16 and tf32 products
 
   Counts& operator+=(const Counts&);
   friend Counts operator-(Counts, const Counts&);
@@ -46,6 +48,7 @@ struct Counter {
 };
 inline constexpr Counter counter_table[] = {
     {"launches", &Counts::launches, "launches"},
+    {"argument_sum", &Counts::argument_sum, "(sum of its kernels' integer arguments)", true, false},
     {"library_calls", &Counts::library_calls, "library calls"},
     {"library_flops", &Counts::library_flops, "flop of libraries", true, false},
     {"host_launches", &Counts::host_launches, "launches and replays by the host", true, false},
@@ -55,6 +58,7 @@ inline constexpr Counter counter_table[] = {
     {"transfers", &Counts::transfers, "transfers", true, false},
     {"h2d_bytes", &Counts::h2d_bytes, "uploaded bytes"},
     {"d2h_bytes", &Counts::d2h_bytes, "downloaded bytes"},
+    {"hidden_bytes", &Counts::hidden_bytes, {}, true, false},
     {"syncs", &Counts::syncs},
     {"allocations", &Counts::allocations},
     {"programs", &Counts::programs},

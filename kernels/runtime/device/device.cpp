@@ -58,12 +58,12 @@ Graph::Node called(std::string library) {
 // An argument may be a pointer, or contain several: each of its words is looked at. No number
 // passed to a kernel is as large as an address.
 template <class Look>
-void each_word(void** arguments, std::span<const std::size_t> sizes, const Look& look) {
-  for (std::size_t i = 0; i < sizes.size(); ++i)
-    for (std::size_t at = 0; at + sizeof(void*) <= sizes[i]; at += sizeof(void*)) {
+void each_word(const LaunchArguments& arguments, const Look& look) {
+  for (std::size_t i = 0; i < arguments.sizes.size(); ++i)
+    for (std::size_t at = 0; at + sizeof(void*) <= arguments.sizes[i]; at += sizeof(void*)) {
       const void* word = nullptr;
-      std::memcpy(static_cast<void*>(&word), static_cast<const std::byte*>(arguments[i]) + at,
-                  sizeof word);
+      std::memcpy(static_cast<void*>(&word),
+                  static_cast<const std::byte*>(arguments.pointers[i]) + at, sizeof word);
       look(word);
     }
 }
@@ -167,25 +167,35 @@ void Device::load(std::span<const char> cubin, Function& function) {
   do_load(cubin, function);
 }
 
-void Device::launch(Function& function, const LaunchShape& shape, void** arguments,
-                    std::span<const std::size_t> sizes) {
+void Device::launch(Function& function, const LaunchShape& shape,
+                    const LaunchArguments& arguments) {
   if (const auto reason = refusal(architecture_, function, shape); !reason.empty())
     throw Error(Fault::device, text("failed to launch ", function.expression, ": ", reason));
   const auto node = [&] { return Graph::Node{.function = &function, .shape = shape}; };
   if (!pinned_.empty())
-    each_word(arguments, sizes, [&](const void* word) {
+    each_word(arguments, [&](const void* word) {
       if (is_pinned(word, 1)) refuse_pinned(node());
     });
-  enqueue(node, {}, [&] { do_launch(function, shape, arguments); });
-  if (capturing_) each_word(arguments, sizes, [&](const void* word) { note_use(word); });
+  enqueue(node, {}, [&] { do_launch(function, shape, arguments.pointers); });
+  if (capturing_) each_word(arguments, [&](const void* word) { note_use(word); });
   function.shapes.insert(shape);
   count_launch();
-  ++(capturing_ ? capturing_->launches[&function] : function.launches);
+  counts().argument_sum += arguments.integers;
+  if (capturing_) {
+    auto& [launches, argument_sum] = capturing_->launched[&function];
+    ++launches;
+    argument_sum += arguments.integers;
+  } else {
+    ++function.launches;
+    function.argument_sum += arguments.integers;
+  }
 }
 
 void Device::count_launch() {
   ++counts().launches;
-  if (!capturing_) ++counts().host_launches;
+  if (capturing_) return;
+  ++counts().host_launches;
+  counts().hidden_bytes += overlap_.launch();
 }
 
 void Device::count_library_call(std::int64_t flops) {
@@ -244,6 +254,7 @@ void Device::synchronize() {
   const Verb verb(ledger_->recorder,
                   [](Recorder& recorder) { return recorder.open(Activity::Kind::synchronize); });
   do_synchronize();
+  overlap_.await_all();
   ++ledger_->counts.syncs;
 }
 

@@ -20,6 +20,7 @@
 #include "runtime/base/gemm.hpp"
 #include "runtime/count/launch.hpp"
 #include "runtime/count/ledger.hpp"
+#include "runtime/count/overlap.hpp"
 #include "runtime/device/architecture.hpp"
 
 namespace holdfast {
@@ -39,6 +40,7 @@ struct LaneEvent {
   std::string name;
   std::optional<Lane> recorded_on = {};
   std::uint64_t enqueued_before = 0;  // work of the device when it was recorded
+  Progress done = {};                 // once it is reached
 };
 
 class Device {
@@ -83,9 +85,8 @@ class Device {
 
   void load(std::span<const char> cubin, Function& function);
   // Checks the shape against the architecture and the function's resources; Error{device} names the
-  // kernel. `sizes` of the arguments, in bytes, let a graph find the memory they refer to.
-  void launch(Function& function, const LaunchShape& shape, void** arguments,
-              std::span<const std::size_t> sizes = {});
+  // kernel.
+  void launch(Function& function, const LaunchShape& shape, const LaunchArguments& arguments = {});
 
   // Records everything `enqueue` puts on the stream, without executing it. Synchronising or
   // allocating inside is an error.
@@ -157,6 +158,8 @@ class Device {
   Counts& counts();  // those of the graph being captured, else the ledger's
   void count_launch();
   void count_library_call(std::int64_t flops);
+  void count_transfer(std::int64_t Counts::*direction, std::size_t bytes,
+                      std::optional<Lane> later);
   Recorder* listener() const { return capturing_ ? nullptr : ledger_->recorder; }
   void forbid_in_capture(std::string_view doing) const;
   bool is_pinned(const void* memory, std::size_t bytes) const;
@@ -178,7 +181,8 @@ class Device {
   };
   std::map<const void*, Live> live_ = {};
   std::uint64_t allocations_ = 0, releases_ = 0;
-  std::uint64_t enqueued_ = 0;                      // pieces of work outside captures
+  std::uint64_t enqueued_ = 0;  // pieces of work outside captures
+  Overlap overlap_ = {};
   std::map<const void*, std::size_t> pinned_ = {};  // page-locked memory that is held, in bytes
   Graph* capturing_ = nullptr;                      // the graph being captured
   int captured_nodes_ = 0;                          // in its counterpart on the device

@@ -28,7 +28,7 @@ struct DryDeviceTest : testing::Test {
   Ledger& ledger = backend->ledger;
   Function kernel{.expression = "kernel", .registers = 32, .shared_bytes = 1024};
 
-  void launch(const LaunchShape& shape) { device.launch(kernel, shape, nullptr); }
+  void launch(const LaunchShape& shape) { device.launch(kernel, shape); }
   std::string refusal(const LaunchShape& shape) {
     const auto error = error_of([&] { launch(shape); });
     EXPECT_EQ(error.fault(), Fault::device);
@@ -88,7 +88,7 @@ TEST_F(DryDeviceTest, AKernelThatIsGivenPinnedBytesIsRefused) {
   const auto launched_with = [&](Two pointers, std::ptrdiff_t number = -1) {
     void* arguments[] = {&number, &pointers};
     const std::size_t sizes[] = {sizeof number, sizeof pointers};
-    device.launch(kernel, {.block = {32}}, arguments, sizes);
+    device.launch(kernel, {.block = {32}}, {.pointers = arguments, .sizes = sizes});
   };
   EXPECT_NO_THROW(launched_with({own.data(), pinned.data() + pinned.size()}));
   EXPECT_EQ(ledger.counts.launches, 1);
@@ -268,6 +268,51 @@ TEST_F(DryDeviceTest, TheHostPaysForItsLaunchesAndLibraryCallsAndForEachReplay) 
                                             .library_flops = 2 * (2 * 2 * 2 * 2 + 5 * 8 * 3),
                                             .host_launches = 2,
                                             .graph_nodes = 6}));
+}
+
+// Two buffers: a copy waits for the kernel that read its buffer, the kernel for its copy.
+TEST_F(DryDeviceTest, TransfersThatKernelsMayHideAreCountedUnlessSomebodyWaits) {
+  PinnedBytes home(device, 300);
+  const Buffer<std::byte> there[] = {{*backend, 300, "even"}, {*backend, 300, "odd"}};
+  const auto arrived = device.make_event("arrived");
+  const std::unique_ptr<LaneEvent> read[] = {device.make_event("even"), device.make_event("odd")};
+  for (const auto& event : read) device.record(*event, Lane::main);
+  const auto hidden = [&](Lane lane, const std::function<void()>& compute, int depth = 2) {
+    device.synchronize();
+    const std::int64_t before = ledger.counts.hidden_bytes;
+    for (int batch = 0; batch < 8; ++batch) {
+      device.wait(lane, *read[batch % depth]);
+      device.upload_later(there[batch % 2].data(), home.data(), 300, lane);
+      device.record(*arrived, lane);
+      device.wait(Lane::main, *arrived);
+      compute();
+      device.record(*read[batch % depth], Lane::main);
+    }
+    return ledger.counts.hidden_bytes - before;
+  };
+  const auto launched = [&] { launch({}); };
+  EXPECT_EQ(hidden(Lane::copies, launched), 7 * 300);  // all but the first
+  const Graph graph = device.capture(launched);
+  EXPECT_EQ(hidden(Lane::copies, [&] { device.replay(graph); }), 7 * 300);
+  EXPECT_EQ(hidden(Lane::main, launched), 0);
+  EXPECT_EQ(hidden(Lane::copies, launched, 1), 0) << "one buffer in fact";
+  EXPECT_EQ(hidden(Lane::copies, [&] { launched(), device.synchronize(); }), 0);
+  std::byte answer = {};
+  EXPECT_EQ(hidden(Lane::copies, [&] { launched(), device.download(&answer, there, 1); }), 0);
+}
+
+TEST_F(DryDeviceTest, WhatKernelsAreToldIsCountedAtEachLaunchAndReplay) {
+  const auto step = [&] {
+    for (const int integers : {149, -40}) device.launch(kernel, {}, {.integers = integers});
+  };
+  step();
+  EXPECT_EQ(ledger.counts.argument_sum, 109);
+  const Graph graph = device.capture(step);
+  EXPECT_EQ(ledger.counts.argument_sum, 109);
+  for (int i = 0; i < 2; ++i) device.replay(graph);
+  EXPECT_EQ(ledger.counts.argument_sum, 327);
+  EXPECT_EQ(kernel.argument_sum, 327);
+  EXPECT_EQ(kernel.launches, 6);
 }
 
 TEST_F(DryDeviceTest, ALibraryIsAccountedByTheSizesOfItsProblems) {

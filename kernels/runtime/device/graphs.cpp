@@ -63,9 +63,13 @@ void Device::replay(const Graph& graph) {
   do_replay(graph);
   ++enqueued_;
   ledger_->counts += graph.counts;
+  if (graph.counts.launches > 0) ledger_->counts.hidden_bytes += overlap_.launch();
   ++ledger_->counts.host_launches;
   ledger_->counts.graph_nodes += static_cast<std::int64_t>(graph.nodes.size());
-  for (const auto& [function, launches] : graph.launches) function->launches += launches;
+  for (const auto& [function, launched] : graph.launched) {
+    function->launches += launched.launches;
+    function->argument_sum += launched.argument_sum;
+  }
 }
 
 void Device::note_use(const void* memory) {

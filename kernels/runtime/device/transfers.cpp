@@ -56,6 +56,22 @@ void Device::do_release_pinned(void* memory) noexcept {
   std::free(memory);
 }
 
+// Without a lane the host waits: on return the caller owns its memory again.
+void Device::count_transfer(std::int64_t Counts::*direction, std::size_t bytes,
+                            std::optional<Lane> later) {
+  const auto moved = static_cast<std::int64_t>(bytes);
+  Counts& made = ledger_->counts;
+  ++enqueued_;
+  ++made.transfers;
+  made.*direction += moved;
+  if (!later) {
+    ++made.syncs;
+    overlap_.await(overlap_.recorded(Lane::main));
+  } else if (*later == Lane::copies) {
+    made.hidden_bytes += overlap_.transfer(moved);
+  }
+}
+
 void Device::upload(void* to, const void* from, std::size_t bytes) {
   forbid_in_capture("uploads from host memory, which need not outlive the graph,");
   guard_transfer(*ledger_, "uploads", bytes);
@@ -63,10 +79,7 @@ void Device::upload(void* to, const void* from, std::size_t bytes) {
     return recorder.open_transfer(Activity::Kind::upload, bytes);
   });
   do_upload(to, from, bytes);
-  ++enqueued_;
-  ++ledger_->counts.transfers;
-  ledger_->counts.h2d_bytes += static_cast<std::int64_t>(bytes);
-  ++ledger_->counts.syncs;  // on return the caller owns the source again
+  count_transfer(&Counts::h2d_bytes, bytes, std::nullopt);
 }
 
 void Device::download(void* to, const void* from, std::size_t bytes) {
@@ -76,10 +89,7 @@ void Device::download(void* to, const void* from, std::size_t bytes) {
     return recorder.open_transfer(Activity::Kind::download, bytes);
   });
   do_download(to, from, bytes);
-  ++enqueued_;
-  ++ledger_->counts.transfers;
-  ledger_->counts.d2h_bytes += static_cast<std::int64_t>(bytes);
-  ++ledger_->counts.syncs;
+  count_transfer(&Counts::d2h_bytes, bytes, std::nullopt);
 }
 
 bool Device::is_pinned(const void* memory, std::size_t bytes) const {
@@ -120,9 +130,7 @@ void Device::upload_later(void* to, const void* pinned, std::size_t bytes, Lane 
     return recorder.open_transfer(Activity::Kind::upload, bytes, lane);
   });
   do_upload_later(to, pinned, bytes, lane);
-  ++enqueued_;
-  ++ledger_->counts.transfers;
-  ledger_->counts.h2d_bytes += static_cast<std::int64_t>(bytes);
+  count_transfer(&Counts::h2d_bytes, bytes, lane);
 }
 
 void Device::download_later(void* pinned, const void* from, std::size_t bytes, Lane lane) {
@@ -133,9 +141,7 @@ void Device::download_later(void* pinned, const void* from, std::size_t bytes, L
     return recorder.open_transfer(Activity::Kind::download, bytes, lane);
   });
   do_download_later(pinned, from, bytes, lane);
-  ++enqueued_;
-  ++ledger_->counts.transfers;
-  ledger_->counts.d2h_bytes += static_cast<std::int64_t>(bytes);
+  count_transfer(&Counts::d2h_bytes, bytes, lane);
 }
 
 std::unique_ptr<LaneEvent> Device::make_event(std::string name) {
@@ -152,6 +158,7 @@ void Device::record(LaneEvent& event, Lane lane) {
   do_record(event, lane);
   event.recorded_on = lane;
   event.enqueued_before = enqueued_;
+  event.done = overlap_.recorded(lane);
 }
 
 void Device::wait(Lane lane, const LaneEvent& event) {
@@ -161,6 +168,7 @@ void Device::wait(Lane lane, const LaneEvent& event) {
     return recorder.open(Activity::Kind::wait, event.name, 0, lane);
   });
   do_wait(lane, event);
+  overlap_.wait(lane, event.done);
 }
 
 void Device::await(const LaneEvent& event) {
@@ -170,6 +178,7 @@ void Device::await(const LaneEvent& event) {
     return recorder.open(Activity::Kind::synchronize, event.name, 0, *event.recorded_on);
   });
   do_await(event);
+  overlap_.await(event.done);
   ++ledger_->counts.syncs;
 }
 
@@ -177,6 +186,7 @@ void Device::keep_pace(const LaneEvent& event) {
   forbid_in_capture(text("waits for event '", event.name, "'"));
   require_recorded(event);
   do_await(event);
+  overlap_.await(event.done);
   if (event.enqueued_before == enqueued_) ++ledger_->counts.syncs;
 }
 

@@ -62,11 +62,15 @@ Counts per_step(const std::vector<Counts>& steps) {
   return steps.back();
 }
 
-std::map<const Function*, std::int64_t> launches_so_far(const Backend& backend) {
-  std::map<const Function*, std::int64_t> launches;
+using LaunchesSoFar = std::map<const Function*, Graph::Launched>;
+
+LaunchesSoFar launches_so_far(const Backend& backend) {
+  LaunchesSoFar so_far;
+  if (!backend.compiler) return so_far;
   for (const auto& program : backend.compiler->programs())
-    for (const Function& function : program->functions) launches[&function] = function.launches;
-  return launches;
+    for (const Function& function : program->functions)
+      so_far[&function] = {function.launches, function.argument_sum};
+  return so_far;
 }
 
 std::string shown(const std::set<LaunchShape>& shapes) {
@@ -107,14 +111,15 @@ std::map<std::string, InstructionCounts> machine_code_of(const Compiled& program
 }
 
 // Kernels that steps never launch are part of the program's identity all the same.
-void read_programs(const Backend& backend, const std::map<const Function*, std::int64_t>& before,
-                   int steps, VariantMeasurement& measured) {
+void read_programs(const Backend& backend, const LaunchesSoFar& before, int steps,
+                   VariantMeasurement& measured) {
   std::string identity;
   for (const auto& program : backend.compiler->programs()) {
     const auto code = machine_code_of(*program, measured);
     for (const Function& function : program->functions) {
       const auto known = before.find(&function);
-      const auto made = function.launches - (known == before.end() ? 0 : known->second);
+      const auto [launched, given] = known == before.end() ? Graph::Launched() : known->second;
+      const auto made = function.launches - launched;
       if (made % steps != 0)
         throw Error(Fault::broken_rule,
                     text("kernel ", function.expression, " is launched ", made, " times in ", steps,
@@ -128,6 +133,7 @@ void read_programs(const Backend& backend, const std::map<const Function*, std::
                                   .shared_bytes = function.shared_bytes,
                                   .local_bytes = function.local_bytes,
                                   .launches = made / steps,
+                                  .argument_sum = (function.argument_sum - given) / steps,
                                   .used = function.launches > 0});
       add_shapes(backend.device->architecture(), function, measured.kernels.back());
       const auto found = code.find(function.name);
@@ -268,14 +274,13 @@ Subject warmed_up(const Steps& steps, Variant variant, const std::string& device
 
 void count_now(Subject& subject) {
   Backend& backend = *subject.backend;
-  std::map<const Function*, std::int64_t> launches;
-  if (backend.compiler) launches = launches_so_far(backend);
+  const LaunchesSoFar before = launches_so_far(backend);
   const CountedSteps counted = count_steps(backend, *subject.computation);
   subject.step_seconds = counted.least_seconds;
   subject.measured.step = per_step(counted.counts);
   subject.counted = true;
   if (backend.compiler)
-    read_programs(backend, launches, static_cast<int>(counted.counts.size()), subject.measured);
+    read_programs(backend, before, static_cast<int>(counted.counts.size()), subject.measured);
   subject.measured.peak_bytes = backend.ledger.peak_bytes;
 }
 

@@ -30,9 +30,12 @@ class Fill : public Computation {
         x_(backend, 64, "x"),
         shapes_(std::move(shapes)) {}
   void step() override {
-    for (const LaunchShape& shape : shapes_) fill_(shape, x_.data(), 64);
+    for (const LaunchShape& shape : shapes_) fill(shape, 64);
   }
   std::vector<double> result() override { return x_.to_host(); }
+
+ protected:
+  void fill(const LaunchShape& shape, int n) { fill_(shape, x_.data(), n); }
 
  private:
   Kernel<double*, int> fill_;
@@ -183,18 +186,20 @@ TEST(Steps, ThatCountLessEachTimeAreNotSteady) {
   EXPECT_NE(refusal(-1).find("launches is not steady"), std::string::npos);
 }
 
-// The same number of launches, but of two kernels alternately.
+constexpr std::string_view other = "__global__ void other(double* x, int n) { x[n] = n; }";
+
+// The same number of launches, but of two kernels alternately, which are given the same integers.
 TEST(Steps, ThatLaunchKernelsInTurnAreNotSteady) {
   struct InTurn : Fill {
     explicit InTurn(Backend& backend)
         : Fill(backend, {base}),
-          other(backend.compiler->compile({.code = {"toy/other.cu", twice}, .entries = {"other"}})
-                    .kernel<double*>("other")) {}
+          second(backend.compiler->compile({.code = {"toy/other.cu", other}, .entries = {"other"}})
+                     .kernel<double*, int>("other")) {}
     void step() override {
       if (++steps % 2 == 0) return Fill::step();
-      other(base, static_cast<double*>(nullptr));
+      second(base, nullptr, 64);
     }
-    Kernel<double*> other;
+    Kernel<double*, int> second;
     int steps = 0;
   };
   const auto counted = [] {
@@ -204,6 +209,30 @@ TEST(Steps, ThatLaunchKernelsInTurnAreNotSteady) {
   };
   EXPECT_THAT(counted, testing::ThrowsMessage<Error>(
                            testing::HasSubstr("every step must launch the same kernels")));
+}
+
+TEST(Steps, ThatTellAKernelToDoMoreEachTimeAreNotSteady) {
+  struct More : Fill {
+    explicit More(Backend& backend) : Fill(backend, {}) {}
+    void step() override { fill(base, ++steps); }
+    int steps = 0;
+  };
+  const auto counted = [] {
+    return account(
+        {.make = [](Backend& backend, Variant) { return std::make_unique<More>(backend); }},
+        Variant::optimized, "cuda-dry:sm_90");
+  };
+  EXPECT_THAT(counted,
+              testing::ThrowsMessage<Error>(testing::HasSubstr("argument_sum is not steady")));
+}
+
+TEST(KernelUse, HasTheIntegersThatOneStepGivesIt) {
+  const Steps steps = {.make = [](Backend& backend, Variant) {
+    return std::make_unique<Fill>(backend, std::vector{base, base, base});
+  }};
+  const VariantMeasurement measured = account(steps, Variant::optimized, "cuda-dry:sm_90").measured;
+  EXPECT_EQ(measured.kernels.front().argument_sum, 3 * 64);
+  EXPECT_EQ(measured.step.argument_sum, 3 * 64);
 }
 
 TEST(Steps, WithALaunchMoreNowAndThenAreNotSteadyThoughNothingExecutes) {

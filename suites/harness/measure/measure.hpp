@@ -18,7 +18,7 @@
 
 namespace holdfast {
 
-// A kernel of a variant's programs, and how often one step launches it.
+// A kernel of a variant's programs, and how one step launches it.
 struct KernelUse {
   std::string name = {};
   KernelKind kind = KernelKind::fused;
@@ -27,7 +27,8 @@ struct KernelUse {
   int registers = 0, spill_bytes = 0, shared_bytes = 0;
   int local_bytes = 0;  // per thread
   std::int64_t launches = 0;
-  bool used = false;  // launched at all, in the warm-up or in a step
+  std::int64_t argument_sum = 0;  // of the integers that these launches are given
+  bool used = false;              // launched at all, in the warm-up or in a step
   // Over all launch shapes: blocks and threads of one launch each, the largest block, the most
   // dynamic shared memory, the lowest occupancy, the waves of each.
   std::int64_t blocks = 0, threads = 0, block_threads = 0, dynamic_shared_bytes = 0;

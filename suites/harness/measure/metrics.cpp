@@ -157,8 +157,13 @@ const Metric table[] = {
     {"d2h_bytes", "B", "exact", lower, gpu, variant, steps, per_step<&Counts::d2h_bytes>},
     {"syncs", "1", "exact", lower, gpu, variant, steps, per_step<&Counts::syncs>},
     // Held where nothing executes: timed steps on a GPU must count as much as the accounted one.
+    {"argument_sum", "1", "exact", same, on_dry, variant, steps, per_step<&Counts::argument_sum>},
     {"copies", "1", "exact", lower, on_dry, variant, steps, per_step<&Counts::copies>},
     {"transfers", "1", "exact", lower, on_dry, variant, steps, per_step<&Counts::transfers>},
+    {"exposed_bytes", "B", "exact", lower, on_dry, variant, steps,
+     [](const M&, const V& v) -> Reading {
+       return static_cast<double>(v.step.h2d_bytes + v.step.d2h_bytes - v.step.hidden_bytes);
+     }},
     {"moved_bytes", "B", "exact", lower, on_dry, variant, steps, per_step<&Counts::moved_bytes>},
     {"library_flops", "flop", "exact", lower, on_dry, variant, steps,
      per_step<&Counts::library_flops>},

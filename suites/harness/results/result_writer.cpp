@@ -59,7 +59,8 @@ json evidence_json(const KernelUse& kernel) {
                    {"block_threads", kernel.block_threads},
                    {"dynamic_shared_bytes", kernel.dynamic_shared_bytes},
                    {"occupancy", number(kernel.occupancy)},
-                   {"waves", number(kernel.waves)}};
+                   {"waves", number(kernel.waves)},
+                   {"argument_sum", kernel.argument_sum}};
   if (kernel.code)
     for (const auto& [name, count] : *kernel.code) evidence[name] = count;
   return evidence;
