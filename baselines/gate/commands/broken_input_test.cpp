@@ -189,6 +189,9 @@ TEST_F(GateCommand, AnExpectedPartThatIsAbsentIsIncomplete) {
   EXPECT_EQ(check({"--expect=toy:cuda-dry:sm_90"}), 0);
   expect_output(check({"--expect=toy:host"}), 3,
                 HasSubstr("expected, and there are no results of it"));
+  for (const char* wrong : {"toy", ":host", "toy:", "toy:tpu", "toy:cuda-dry"})
+    expect_complaint(check({text("--expect=", wrong)}), 2,
+                     HasSubstr(text("--expect=", wrong, ": write SUITE:DEVICE, e.g. ")));
 }
 
 TEST_F(GateCommand, AnUnwritableRootIsSaidAndLeavesNothingHalfWritten) {

@@ -20,6 +20,10 @@ std::string why_other_content(const CheckRequest& request, const Results& result
                        results.run.content);
 }
 
+bool is_device(const std::string& name) {
+  return name == "host" || device_kind(name) == "cuda" || name.starts_with("cuda-dry:sm_");
+}
+
 }  // namespace
 
 std::string measure_command(const CheckRequest& request, const std::string& suite,
@@ -115,9 +119,10 @@ void miss(const std::string& suite, const std::string& device, const std::string
 void look_for_expected(const CheckRequest& request, const Root& root, Verdict& verdict) {
   for (const std::string& expected : request.expect) {
     const std::size_t colon = expected.find(':');
-    if (colon == std::string::npos || colon == 0)
-      throw Error(Fault::bad_input,
-                  text("--expect=", expected, ": write SUITE:DEVICE, e.g. cubed_sphere_swe:host"));
+    if (colon == std::string::npos || colon == 0 || !is_device(expected.substr(colon + 1)))
+      throw Error(Fault::bad_input, text("--expect=", expected,
+                                         ": write SUITE:DEVICE, e.g. cubed_sphere_swe:host or "
+                                         "cubed_sphere_swe:cuda-dry:sm_90"));
     const std::string suite = expected.substr(0, colon);
     const std::string device = expected.substr(colon + 1);
     std::string why = "there are no results of it in " + request.directory.string();
