@@ -134,6 +134,27 @@ function(holdfast_add_tests name)
   endif()
 endfunction()
 
+# holdfast_add_traffic_tests(<name> FILES <file>_test.cpp... USES <library>... [KERNELS <file>...]): tests of how emulated
+# kernels access memory, which are in KERNELS or else in FILES, and compiled with a call before each access. A sanitizer
+# needs these calls itself, so its build has no such tests.
+function(holdfast_add_traffic_tests name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FILES;USES;KERNELS")
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+    return()
+  endif()
+  set(called -O1 -fsanitize=thread -Wno-tsan) # it says that fences are not checked
+  if(NOT arg_KERNELS)
+    holdfast_add_tests(${name} FAST USES ${arg_USES} holdfast_traffic FILES ${arg_FILES})
+    target_compile_options(${name} PRIVATE ${called})
+    return()
+  endif()
+  holdfast_add_library(${name}_kernels ${arg_KERNELS} USES ${arg_USES} holdfast_traffic)
+  # Several define the same device code.
+  set_target_properties(${name}_kernels PROPERTIES UNITY_BUILD OFF)
+  target_compile_options(${name}_kernels PRIVATE ${called})
+  holdfast_add_tests(${name} USES ${name}_kernels FILES ${arg_FILES})
+endfunction()
+
 # holdfast_embed(<folder> <file>...): device code as text, `#include "<folder>/sources.hpp"`; sets ${<folder>_sources}.
 function(holdfast_embed folder)
   set(generated ${PROJECT_BINARY_DIR}/generated/${folder}/sources.hpp)

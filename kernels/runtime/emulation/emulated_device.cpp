@@ -11,6 +11,7 @@
 #include "base/time.hpp"
 #include "runtime/backend/host_library.hpp"
 #include "runtime/base/error.hpp"
+#include "runtime/emulation/traffic.hpp"
 
 namespace holdfast {
 namespace {
@@ -86,11 +87,13 @@ class EmulatedDevice final : public Device {
     std::fill_n(memory, bytes,
                 0xff);  // NaN in every precision: a read before the first write shows
     allocations_.emplace(memory, std::move(allocation));
+    emulation::add_device_memory(memory, bytes);
     return memory;
   }
   // Waits for the device, as cudaFree may and CudaDevice does where there are two lanes.
   void do_release(void* memory) noexcept override {
     finish_quietly();
+    emulation::remove_device_memory(memory);
     allocations_.erase(memory);
   }
   void do_release_pinned(void* memory) noexcept override {

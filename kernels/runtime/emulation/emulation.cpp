@@ -15,6 +15,7 @@
 #include "runtime/base/error.hpp"
 #include "runtime/emulation/fiber.hpp"
 #include "runtime/emulation/static_shared.hpp"
+#include "runtime/emulation/traffic.hpp"
 
 namespace holdfast::emulation {
 
@@ -290,7 +291,9 @@ void run_block(const std::string& kernel, Index3 index, const LaunchShape& shape
   for (const SharedRoom room : watched())
     std::fill_n(room().begin(), std::min(shape.shared_bytes + margin, room().size()), untouched);
   spoil_static_shared();
+  begin_block_traffic(static_cast<std::size_t>(shape.block.volume()));
   Block(kernel, index, shape.block, order, grid, body).run();
+  end_block_traffic(kernel);
   for (const SharedRoom room : watched()) {
     const auto behind = room().subspan(shape.shared_bytes);
     const auto written = [](unsigned char byte) { return byte != untouched; };
@@ -340,6 +343,13 @@ bool watch(SharedRoom room) {
   return true;
 }
 
+bool is_shared(const void* at) {
+  const auto place = reinterpret_cast<std::uintptr_t>(at);
+  return is_static_shared(at) || std::ranges::any_of(watched(), [&](SharedRoom room) {
+           return place - reinterpret_cast<std::uintptr_t>(room().data()) < room().size();
+         });
+}
+
 void block_barrier(std::source_location where) {
   current->wait(Wait::block, 0, where);
 }
@@ -353,6 +363,8 @@ void* warp_slot(unsigned lane) {
   return current->slot(lane);
 }
 void copy_behind(void* to, const void* from) {
+  note_access(from, 16, __builtin_return_address(0));
+  note_access(to, 16, __builtin_return_address(0));
   if (current->order() == Order::forward)
     current->self().open.push_back({to, from});
   else

@@ -37,6 +37,8 @@ void run_grid(const std::string& kernel, const LaunchShape& shape, Order order,
 // shared memory. Returns true.
 using SharedRoom = std::span<unsigned char> (*)();
 bool watch(SharedRoom room);
+// Whether a byte there is shared memory, dynamic or static, of the block that the CPU thread runs.
+bool is_shared(const void* at);
 
 // Called by the shim's device functions. Each suspends the calling thread until all participants
 // have arrived.

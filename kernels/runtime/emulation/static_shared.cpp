@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <span>
@@ -27,7 +28,7 @@ std::span<const T> table(const std::string& program, std::size_t begin, std::siz
 }
 
 // A mangled name: of a variable within a function, with the shim's tag.
-bool is_static_shared(std::string_view name) {
+bool names_static_shared(std::string_view name) {
   return name.starts_with("_ZZ") && name.find("B12block_shared") != name.npos;
 }
 
@@ -42,7 +43,7 @@ std::vector<Place> find_places() {
     const char* names = program.data() + sections[section.sh_link].sh_offset;
     const auto count = section.sh_size / sizeof(Elf64_Sym);
     for (const Elf64_Sym& symbol : table<Elf64_Sym>(program, section.sh_offset, count))
-      if (ELF64_ST_TYPE(symbol.st_info) == STT_TLS && is_static_shared(names + symbol.st_name))
+      if (ELF64_ST_TYPE(symbol.st_info) == STT_TLS && names_static_shared(names + symbol.st_name))
         places.push_back({symbol.st_value, symbol.st_size});
   }
   return places;
@@ -59,12 +60,29 @@ unsigned char* thread_locals() {
   return begin;
 }
 
+const std::vector<Place>& places() {
+  static const std::vector<Place> found = find_places();
+  return found;
+}
+
+unsigned char* own_thread_locals() {
+  static thread_local unsigned char* const own = thread_locals();
+  return own;
+}
+
 }  // namespace
 
 void spoil_static_shared() {
-  static const std::vector<Place> places = find_places();
-  static thread_local unsigned char* const own = thread_locals();
-  for (const Place& place : places) std::fill_n(own + place.begin, place.bytes, 0xff);
+  for (const Place& place : places())
+    std::fill_n(own_thread_locals() + place.begin, place.bytes, 0xff);
+}
+
+bool is_static_shared(const void* at) {
+  // As numbers, because places of different variables have no order.
+  const auto offset =
+      reinterpret_cast<std::uintptr_t>(at) - reinterpret_cast<std::uintptr_t>(own_thread_locals());
+  return std::ranges::any_of(
+      places(), [&](const Place& place) { return offset - place.begin < place.bytes; });
 }
 
 }  // namespace holdfast::emulation

@@ -9,4 +9,7 @@ namespace holdfast::emulation {
 // within functions.
 void spoil_static_shared();
 
+// Whether the calling CPU thread has a byte of it there.
+bool is_static_shared(const void* at);
+
 }  // namespace holdfast::emulation

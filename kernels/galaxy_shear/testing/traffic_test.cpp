@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the optimized kernels access of device and shared memory, on the emulated device.
+#include "galaxy_shear/galaxy_shear.hpp"
+#include "galaxy_shear/problem/results.hpp"
+#include "galaxy_shear/testing/kernels_on_cpu.hpp"
+#include "testing/expect_traffic.hpp"
+
+namespace holdfast::galaxy_shear {
+namespace {
+
+void expect_accepted(Unit unit, const Options& options,
+                     const std::map<std::string, Accesses>& accepted) {
+  const auto backend = emulated(Variant::optimized);
+  const auto computation = make(unit, *backend, Variant::optimized, options);
+  expect_traffic(*backend, *computation, accepted);
+}
+
+TEST(GalaxyTraffic, OfStampsIsAccepted) {
+  const Options two = {.fft = 128, .image = 48, .batch = 2};
+  expect_accepted(Unit::render, two, {{"render<double, 128, 48, false>", {1366, 1.005, 2.216}}});
+  expect_accepted(Unit::render_grad, two,
+                  {{"render_grad<double, 128, 48, false>", {1402, 1.005, 2.181}}});
+  expect_accepted(Unit::forward, two, {{"forward<double, 128, 48, false>", {1359, 1.006, 2.209}}});
+  expect_accepted(Unit::svi_step, two, {{"fit<double, 128, 48, false>", {1384, 1.006, 2.175}}});
+}
+
+TEST(GalaxyTraffic, OfAnEnsembleAndAPathIsAccepted) {
+  const Options small = {.fft = 16, .image = 8};
+  expect_accepted(
+      Unit::vi_step, small,
+      {{"walk<double, 16, 8, false, holdfast::galaxy_shear::Variational>", {129, 1.142, 5.029}}});
+  expect_accepted(
+      Unit::hmc_sample, small,
+      {{"walk<double, 16, 8, false, holdfast::galaxy_shear::Hamiltonian>", {1135, 1.316, 5.032}}});
+}
+
+TEST(GalaxyTraffic, OfASceneIsAccepted) {
+  expect_accepted(Unit::scene_step, {.fft = 64, .image = 48, .objects = 3},
+                  {{"scene_derive<double, 64, 48, false>", {10857, 1.281, 1.815}},
+                   {"scene_finish<double>", {319, 1.282}},
+                   {"scene_generate<double, 64, 48, false>", {10560, 1.27, 1.427}},
+                   {"scene_place<double, 64, 48, false>", {223, 1.073}},
+                   {"scene_rows<double, 64, 48, false>", {3249, 1.107, 3.153}}});
+}
+
+TEST(GalaxyTraffic, OfAStampOfSeveralBlocksIsAccepted) {
+  const auto backend = emulated(Variant::optimized);
+  Problem problem = problem_of(Unit::map, {.fft = 128, .image = 48, .batch = 2, .steps = 2}, false);
+  problem.split = 2;
+  const auto computation = make(*backend, Variant::optimized, problem);
+  expect_traffic(*backend, *computation,
+                 {{"split_begin<double>", {64, 2}},
+                  {"split_finish<double, 2>", {362, 2.012}},
+                  {"split_generate<double, 128, 48, false>", {16064, 1.278, 2.136}},
+                  {"split_reduce<double, 128, 48, false>", {16352, 1.267, 2.01}},
+                  {"split_rows<double, 128, 48, false, 2>", {26400, 1.051, 2.163}}});
+}
+
+}  // namespace
+}  // namespace holdfast::galaxy_shear
