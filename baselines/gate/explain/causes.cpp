@@ -198,6 +198,7 @@ void add_counts(const Evidence& c, std::vector<Cause>& found) {
       {argument_sum, "a step's kernels are given other integers", 0, true},
       {"library_calls", "a step makes more library calls"},
       {"library_flops", "a step asks libraries for more arithmetic"},
+      {"library_bytes", "the products and transforms of a step read and write more"},
       {"transfers", "a step copies more often between host and device"},
       {"h2d_bytes", "a step copies more to the device"},
       {"d2h_bytes", "a step copies more back to the host"},

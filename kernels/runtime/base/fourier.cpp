@@ -12,6 +12,12 @@ std::int64_t Fft::flops() const {
   return std::llround((real() ? 2.5 : 5) * points * std::log2(points) * batch);
 }
 
+std::int64_t Fft::moved_bytes() const {
+  const std::int64_t frequencies = real() ? columns / 2 + 1 : columns;
+  const std::int64_t numbers = (real() ? columns : 2 * columns) + 2 * frequencies;
+  return stored_bytes(precision) * numbers * rows * batch;
+}
+
 std::size_t Fft::work_area_bytes() const {
   const std::size_t frequencies = real() ? columns / 2 + 1 : columns;
   const std::size_t complex_bytes = precision == Precision::f64 ? 16 : 8;

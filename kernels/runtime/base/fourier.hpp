@@ -25,6 +25,7 @@ struct Fft {
   // 5 N log2(N) for each complex transform of N points, half of it for a real one: the convention
   // of FFTW's benchmarks, whatever algorithm a library chooses.
   std::int64_t flops() const;
+  std::int64_t moved_bytes() const;  // read and written once
   // Upper bound of the work area, by formula: twice the batch's complex elements. The real device
   // fails if its library asks for more.
   std::size_t work_area_bytes() const;

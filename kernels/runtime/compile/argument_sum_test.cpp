@@ -9,7 +9,7 @@
 namespace holdfast {
 namespace {
 
-enum class Mode { twice = 2 };
+enum class Mode { once, twice };
 
 struct Range {
   int first = 0, end = 0;
@@ -51,11 +51,13 @@ TEST(ArgumentSum, ReachesEachMemberOfAnAggregate) {
   const double number = 1e300;
   const Plan<double> nothing = {.stages = {{{.z = &number, .share = 0.1}}}, .scale = number};
   EXPECT_EQ(integers_in(nothing), 0);
-  std::int64_t expected = 0, next = 1;
+  std::int64_t expected = 0;
+  int next = 1;
   Plan<double> plan = nothing;
   const auto set = [&](auto& member, int factor = 1) {
-    member = static_cast<std::remove_reference_t<decltype(member)>>(factor * next);
-    expected += factor * next;
+    const int value = factor * next;
+    member = static_cast<std::remove_reference_t<decltype(member)>>(value);
+    expected += value;
     next *= 2;
     EXPECT_EQ(integers_in(plan), expected);
   };

@@ -18,6 +18,7 @@ struct Counts {
   std::int64_t argument_sum = 0;   // of the integers that own kernels are given
   std::int64_t library_calls = 0;  // those of them started by a BLAS or FFT library
   std::int64_t library_flops = 0;  // asked of these, by the size of their problems
+  std::int64_t library_bytes = 0;  // that these read and write once, likewise
   // Submissions that the host pays for: launches outside graphs, and replays.
   std::int64_t host_launches = 0;
   std::int64_t graph_nodes = 0;  // nodes (kernels, copies, fills) executed by replayed graphs
@@ -51,6 +52,7 @@ inline constexpr Counter counter_table[] = {
     {"argument_sum", &Counts::argument_sum, "(sum of its kernels' integer arguments)", true, false},
     {"library_calls", &Counts::library_calls, "library calls"},
     {"library_flops", &Counts::library_flops, "flop of libraries", true, false},
+    {"library_bytes", &Counts::library_bytes, "bytes of libraries", true, false},
     {"host_launches", &Counts::host_launches, "launches and replays by the host", true, false},
     {"graph_nodes", &Counts::graph_nodes, "graph nodes"},
     {"copies", &Counts::copies, "copies"},

@@ -198,10 +198,11 @@ void Device::count_launch() {
   counts().hidden_bytes += overlap_.launch();
 }
 
-void Device::count_library_call(std::int64_t flops) {
+void Device::count_library_call(std::int64_t flops, std::int64_t bytes) {
   count_launch();
   ++counts().library_calls;
   counts().library_flops += flops;
+  counts().library_bytes += bytes;
 }
 
 void Device::open_blas() {
@@ -212,7 +213,7 @@ void Device::open_blas() {
 void Device::gemm(const Gemm& problem, const void* a, const void* b, void* c, void* work_area) {
   enqueue([&] { return called(shown(problem)); }, {a, b, c, work_area},
           [&] { do_gemm(problem, a, b, c, work_area); });
-  count_library_call(flops(problem));
+  count_library_call(flops(problem), moved_bytes(problem));
 }
 
 std::unique_ptr<GemmPlan> Device::plan_gemm(const Gemm& problem, std::size_t work_area_bytes) {
@@ -229,7 +230,7 @@ void Device::gemm(GemmPlan& plan, const Gemm& problem, const GemmOperands& opera
   const auto& [a, b, c, d] = operands;
   enqueue([&] { return called(shown(problem)); }, {a, b, c, d, work_area},
           [&] { do_planned_gemm(plan, problem, operands, work_area); });
-  count_library_call(flops(problem));
+  count_library_call(flops(problem), moved_bytes(problem));
 }
 
 std::unique_ptr<FftPlan> Device::plan_fft(const Fft& problem, void* work_area) {
@@ -246,7 +247,7 @@ std::unique_ptr<FftPlan> Device::plan_fft(const Fft& problem, void* work_area) {
 void Device::transform(FftPlan& plan, const void* in, void* out) {
   enqueue([&] { return called(shown(plan.problem)); }, {in, out, plan.work_area},
           [&] { do_transform(plan, in, out); });
-  count_library_call(plan.problem.flops());
+  count_library_call(plan.problem.flops(), plan.problem.moved_bytes());
 }
 
 void Device::synchronize() {

@@ -157,7 +157,7 @@ class Device {
   void enqueue(const MakeNode& node, std::initializer_list<const void*> memory, const Act& act);
   Counts& counts();  // those of the graph being captured, else the ledger's
   void count_launch();
-  void count_library_call(std::int64_t flops);
+  void count_library_call(std::int64_t flops, std::int64_t bytes);
   void count_transfer(std::int64_t Counts::*direction, std::size_t bytes,
                       std::optional<Lane> later);
   Recorder* listener() const { return capturing_ ? nullptr : ledger_->recorder; }

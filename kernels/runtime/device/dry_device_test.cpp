@@ -266,6 +266,7 @@ TEST_F(DryDeviceTest, TheHostPaysForItsLaunchesAndLibraryCallsAndForEachReplay) 
   EXPECT_EQ(ledger.counts - before, (Counts{.launches = 6,
                                             .library_calls = 4,
                                             .library_flops = 2 * (2 * 2 * 2 * 2 + 5 * 8 * 3),
+                                            .library_bytes = 2 * (3 * 4 * 8 + 2 * 8 * 16),
                                             .host_launches = 2,
                                             .graph_nodes = 6}));
 }
@@ -321,10 +322,32 @@ TEST_F(DryDeviceTest, ALibraryIsAccountedByTheSizesOfItsProblems) {
   blas({.m = 2, .n = 3, .k = 5, .lda = 5, .ldb = 3, .ldc = 3, .batch = 7}, a.data(), a.data(),
        a.data());
   EXPECT_EQ(ledger.counts.library_flops, 7 * 2 * 2 * 3 * 5);
+  EXPECT_EQ(ledger.counts.library_bytes, 8 * (2 * 5 + 5 * 3 + 7 * 2 * 3)) << "strides are 0";
   Transform transform(*backend, {.kind = Fft::Kind::real_backward, .rows = 4, .columns = 8});
   const Counts before = ledger.counts;
   transform(a.data(), a.data() + 64);
   EXPECT_EQ((ledger.counts - before).library_flops, 5 * 32 * 5 / 2);
+  EXPECT_EQ((ledger.counts - before).library_bytes, 4 * (8 + 2 * 5) * 8);
+}
+
+TEST(GemmBytes, AreTwiceThoseOfHalfThePrecisionAndReadWhatIsAddedTo) {
+  const Gemm bf16 = {.precision = Precision::bf16,
+                     .m = 4,
+                     .n = 8,
+                     .k = 16,
+                     .stride_a = 64,
+                     .stride_b = 128,
+                     .stride_c = 32,
+                     .batch = 3};
+  EXPECT_EQ(moved_bytes(bf16), 2 * 3 * (4 * 16 + 16 * 8 + 4 * 8));
+  Gemm other = bf16;
+  other.precision = Precision::tf32;
+  EXPECT_EQ(moved_bytes(other), 2 * moved_bytes(bf16));
+  other = bf16;
+  other.result = Precision::f32;
+  EXPECT_EQ(moved_bytes(other) - moved_bytes(bf16), 2 * 3 * 4 * 8);
+  other.beta = 1;
+  EXPECT_EQ(moved_bytes(other) - moved_bytes(bf16), (2 + 4) * 3 * 4 * 8);
 }
 
 TEST_F(DryDeviceTest, WhatAGraphCannotHoldIsRefusedInACapture) {

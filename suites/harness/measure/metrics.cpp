@@ -167,6 +167,8 @@ const Metric table[] = {
     {"moved_bytes", "B", "exact", lower, on_dry, variant, steps, per_step<&Counts::moved_bytes>},
     {"library_flops", "flop", "exact", lower, on_dry, variant, steps,
      per_step<&Counts::library_flops>},
+    {"library_bytes", "B", "exact", lower, on_dry, variant, steps,
+     per_step<&Counts::library_bytes>},
     {"registers_max", "1", "codegen", lower, gpu, variant, steps, most<&KernelUse::registers>},
     {"spill_bytes", "B", "codegen", lower, gpu, variant, steps, sum_of<&KernelUse::spill_bytes>},
     {"shared_bytes", "B", "codegen", lower, gpu, variant, steps, most<&KernelUse::shared_bytes>},
