@@ -38,15 +38,17 @@ class Measuring {
   }
 
   // Seconds of one more launch, node or barrier: the constant cost of a step cancels in the
-  // difference. Empty if noise is larger.
+  // difference. Empty if noise is larger each time.
   std::optional<double> seconds_per_phase(const char* what, Kind kind) {
     const auto find = [&]() -> std::optional<double> {
       const auto few = calibration::make_verified(backend_, {.kind = kind, .repeats = effort_.few});
       const auto many =
           calibration::make_verified(backend_, {.kind = kind, .repeats = effort_.many});
-      const double seconds = least_seconds(*many) - least_seconds(*few);
-      if (seconds <= 0) return std::nullopt;
-      return seconds / (effort_.many - effort_.few);
+      for (int attempt = 0; attempt < 5; ++attempt) {
+        const double seconds = least_seconds(*many) - least_seconds(*few);
+        if (seconds > 0) return seconds / (effort_.many - effort_.few);
+      }
+      return std::nullopt;
     };
     return if_it_succeeds(what, find).value_or(std::nullopt);
   }
