@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <cstdint>
 #include <limits>
 
@@ -73,9 +74,77 @@ TEST(ArgumentSum, ReachesEachMemberOfAnAggregate) {
   EXPECT_EQ(integers_in(plan), expected - 5);
 }
 
-TEST(ArgumentSum, OfWideNumbersLosesNoDigit) {
-  const Plan<float> plan = {.total = (1LL << 52) + 1};
-  EXPECT_EQ(integers_in(plan), 4503599627370497);
+TEST(ArgumentSum, OfSizesLosesNoDigit) {
+  const Plan<float> plan = {.total = (1LL << 40) - 1};
+  EXPECT_EQ(integers_in(plan), 1099511627775);
+}
+
+struct Keys {
+  long long first = std::numeric_limits<long long>::max(), second = first;
+  std::uint64_t third = std::numeric_limits<std::uint64_t>::max();
+};
+
+// A step of 4096 launches adds up to what a result's number holds.
+TEST(ArgumentSum, OfWholeWordsKeepsRoomForThoseOfOtherLaunches) {
+  EXPECT_EQ(integers_in(Keys()), 3 * ((1LL << 40) - 1));
+  EXPECT_EQ(integers_in(Keys().third), (1LL << 40) - 1);
+}
+
+struct Unsigned {
+  unsigned char byte = 200;
+  std::uint16_t half = 65000;
+  std::uint32_t word = 4000000000;
+};
+
+TEST(ArgumentSum, TakesIntegersWithoutASignAsTheyAre) {
+  EXPECT_EQ(integers_in(Unsigned()), 200 + 65000 + 4000000000);
+}
+
+struct Packed {
+  int tile : 4, pitch : 12;
+  unsigned rows : 16;
+  int count;
+};
+
+TEST(ArgumentSum, OfAnAggregateWithBitFieldsStaysWithinIt) {
+  EXPECT_NE(integers_in(Packed{1, 2, 3, 100}), integers_in(Packed{1, 2, 3, 200}));
+  for (const IntegerPlace& place : integer_places<Packed>())
+    EXPECT_LE(place.offset + static_cast<std::size_t>(place.width), sizeof(Packed));
+}
+
+class Half {
+ public:
+  Half() = default;
+  explicit Half(float) {}
+
+ private:
+  unsigned short bits_ = 7;
+};
+struct Scaled {
+  Half scale = {};
+  std::complex<float> phase = {};
+  union {
+    float of_float;
+    int of_int;
+  } either = {1.5f};
+  int count = 5;
+};
+
+TEST(ArgumentSum, SkipsClassesThatHideTheirMembersAndUnions) {
+  EXPECT_EQ(integers_in(Half(2)), 0);
+  EXPECT_EQ(integers_in(std::complex<double>(1, 2)), 0);
+  EXPECT_EQ(integers_in(Scaled()), 5);
+}
+
+struct Table {
+  short rows[1500];
+  int count;
+};
+
+TEST(ArgumentSum, TakesATableAsLargeAsKernelsTakeOne) {
+  Table table = {.rows = {}, .count = 5};
+  table.rows[1499] = 7;
+  EXPECT_EQ(integers_in(table), 12);
 }
 
 }  // namespace

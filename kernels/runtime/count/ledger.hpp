@@ -27,12 +27,15 @@ struct Counts {
   std::int64_t transfers = 0;    // to the device or back, of however few bytes
   std::int64_t h2d_bytes = 0;
   std::int64_t d2h_bytes = 0;
-  std::int64_t hidden_bytes = 0;  // of both, in transfers that a kernel may run beside
-  std::int64_t syncs = 0;         // times the host waited for the device
-  std::int64_t allocations = 0;   // of device (on host: accounted) memory
-  std::int64_t programs = 0;      // distinct programs requested from this backend, cached or not
-  std::int64_t nvrtc_runs = 0;    // of those, how many were really compiled
-  std::int64_t plans = 0;         // of Fourier transforms, and of bf16 and tf32 products
+  std::int64_t hidden_bytes = 0;    // of both, in transfers that a kernel may run beside
+  std::int64_t lone_launches = 0;   // that a transfer waits for and that none runs beside
+  std::int64_t pageable_bytes = 0;  // of both, from or to memory that is not page-locked
+  std::int64_t syncs = 0;           // times the host waited for the device
+  std::int64_t polls = 0;           // times the host asked whether the device has come to an event
+  std::int64_t allocations = 0;     // of device (on host: accounted) memory
+  std::int64_t programs = 0;        // distinct programs requested from this backend, cached or not
+  std::int64_t nvrtc_runs = 0;      // of those, how many were really compiled
+  std::int64_t plans = 0;           // of Fourier transforms, and of bf16 and tf32 products
 
   Counts& operator+=(const Counts&);
   friend Counts operator-(Counts, const Counts&);
@@ -61,7 +64,10 @@ inline constexpr Counter counter_table[] = {
     {"h2d_bytes", &Counts::h2d_bytes, "uploaded bytes"},
     {"d2h_bytes", &Counts::d2h_bytes, "downloaded bytes"},
     {"hidden_bytes", &Counts::hidden_bytes, {}, true, false},
+    {"lone_launches", &Counts::lone_launches, {}, true, false},
+    {"pageable_bytes", &Counts::pageable_bytes, {}, true, false},
     {"syncs", &Counts::syncs},
+    {"polls", &Counts::polls, {}, false, false},  // a device takes its time
     {"allocations", &Counts::allocations},
     {"programs", &Counts::programs},
     {"nvrtc_runs", &Counts::nvrtc_runs, {}, false, false},  // caches fill

@@ -18,6 +18,7 @@ std::int64_t Overlap::launch() {
   main_.include(host_);
   forget_before(main_.transfers);
   ++enqueued_.launches;
+  if (enqueued_.transfers > main_.transfers) first_lone_ = enqueued_.launches + 1;
   std::int64_t bytes = 0;
   for (const Transfer& beside : alone_) bytes += beside.bytes;
   alone_.clear();
@@ -27,6 +28,8 @@ std::int64_t Overlap::launch() {
 std::int64_t Overlap::transfer(std::int64_t bytes) {
   copies_.include(host_);
   ++enqueued_.transfers;
+  lone_launches_ += std::max<std::int64_t>(copies_.launches - first_lone_ + 1, 0);
+  first_lone_ = enqueued_.launches + 1;
   if (enqueued_.launches > copies_.launches) return bytes;
   alone_.push_back({.number = enqueued_.transfers, .bytes = bytes});
   return 0;

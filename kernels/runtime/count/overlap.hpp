@@ -24,6 +24,9 @@ class Overlap {
   // Enqueue work. Both return the bytes of transfers that are found to have a launch beside them.
   std::int64_t launch();
   std::int64_t transfer(std::int64_t bytes);
+  // Launches so far that a transfer waits for and that none was beside: a copy that waits for the
+  // last large kernel, and may run beside the small one behind it, hides as many bytes as before.
+  std::int64_t lone_launches() const { return lone_launches_; }
 
   // What is done once an event that is recorded now is reached.
   Progress recorded(Lane lane) const;
@@ -42,6 +45,8 @@ class Overlap {
   Progress host_ = {};                // done before what the host enqueues next
   Progress main_ = {}, copies_ = {};  // done before the lane's next work
   std::vector<Transfer> alone_ = {};  // no launch was enqueued beside them so far
+  std::int64_t first_lone_ = 1;       // launches from here on had no transfer beside them so far
+  std::int64_t lone_launches_ = 0;
 };
 
 }  // namespace holdfast

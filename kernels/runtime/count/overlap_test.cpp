@@ -86,5 +86,37 @@ TEST(Overlap, TakesTwoBuffers) {
   EXPECT_EQ(bytes_beside_kernels(3, 8), 7);
 }
 
+// Batches through two buffers, each read by a large kernel; a small one adds up its result.
+struct Stream {
+  Overlap overlap = {};
+  Progress read[2] = {};
+
+  // A copy waits for the large kernel that `newest` or its own buffer tells.
+  std::int64_t lone_launches(int batches, bool newest) {
+    std::int64_t before = 0;
+    for (int batch = 0; batch < batches; ++batch) {
+      if (batch == 2) before = overlap.lone_launches();
+      overlap.wait(Lane::copies, read[newest ? (batch + 1) % 2 : batch % 2]);
+      overlap.transfer(1);
+      overlap.wait(Lane::main, overlap.recorded(Lane::copies));
+      overlap.launch();
+      read[batch % 2] = overlap.recorded(Lane::main);
+      overlap.launch();
+    }
+    return overlap.lone_launches() - before;
+  }
+};
+
+TEST(Overlap, TellsLaunchesThatACopyWaitsForAndNoneIsBeside) {
+  EXPECT_EQ(Stream().lone_launches(10, false), 0);
+  EXPECT_EQ(Stream().lone_launches(10, true), 8);  // each large kernel
+  Overlap none;
+  for (int i = 0; i < 5; ++i) none.launch();
+  none.await_all();
+  EXPECT_EQ(none.lone_launches(), 0) << "nothing is copied";
+  none.transfer(1);
+  EXPECT_EQ(none.lone_launches(), 5);
+}
+
 }  // namespace
 }  // namespace holdfast

@@ -76,7 +76,8 @@ class Device {
   void wait(Lane lane, const LaneEvent& event);  // the lane waits, the host continues
   void await(const LaneEvent& event);            // the host waits
   // The same for a host that runs ahead of the device, which has work behind the event and never
-  // idles for it: no sync is counted, unless nothing was enqueued since.
+  // idles for it: no sync is counted, unless nothing was enqueued since, or only transfers of the
+  // main lane.
   void keep_pace(const LaneEvent& event);
   bool reached(const LaneEvent& event) const;  // await would return at once; true on a dry device
 
@@ -160,6 +161,7 @@ class Device {
   void count_library_call(std::int64_t flops, std::int64_t bytes);
   void count_transfer(std::int64_t Counts::*direction, std::size_t bytes,
                       std::optional<Lane> later);
+  void count_pageable(const void* memory, std::size_t bytes);
   Recorder* listener() const { return capturing_ ? nullptr : ledger_->recorder; }
   void forbid_in_capture(std::string_view doing) const;
   bool is_pinned(const void* memory, std::size_t bytes) const;
@@ -181,7 +183,7 @@ class Device {
   };
   std::map<const void*, Live> live_ = {};
   std::uint64_t allocations_ = 0, releases_ = 0;
-  std::uint64_t enqueued_ = 0;  // pieces of work outside captures
+  std::uint64_t enqueued_ = 0;  // work outside captures, without transfers of the main lane
   Overlap overlap_ = {};
   std::map<const void*, std::size_t> pinned_ = {};  // page-locked memory that is held, in bytes
   Graph* capturing_ = nullptr;                      // the graph being captured

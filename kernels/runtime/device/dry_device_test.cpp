@@ -157,6 +157,19 @@ TEST_F(DryDeviceTest, ATransferEitherWayIsWaitedFor) {
   EXPECT_EQ(ledger.counts.syncs, 2);
 }
 
+TEST_F(DryDeviceTest, TransfersOfMemoryThatIsNotPageLockedAreToldApart) {
+  PinnedBytes home(device, 24);
+  double numbers[3] = {};
+  const Buffer<double> a(*backend, 3, "a");
+  device.upload(a.data(), home.data(), 24);
+  device.download(home.data(), a.data(), 24);
+  device.upload_later(a.data(), home.data(), 24);
+  EXPECT_EQ(ledger.counts.pageable_bytes, 0);
+  device.upload(a.data(), numbers, 24);
+  device.download(numbers, a.data(), 8);
+  EXPECT_EQ(ledger.counts.pageable_bytes, 24 + 8);
+}
+
 TEST(Blocks, CoverTheWholeCountAndNoMore) {
   EXPECT_EQ(blocks(0, 32), 0u);
   EXPECT_EQ(blocks(1, 32), 1u);

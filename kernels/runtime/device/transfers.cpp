@@ -61,15 +61,22 @@ void Device::count_transfer(std::int64_t Counts::*direction, std::size_t bytes,
                             std::optional<Lane> later) {
   const auto moved = static_cast<std::int64_t>(bytes);
   Counts& made = ledger_->counts;
-  ++enqueued_;
+  if (later == Lane::copies) ++enqueued_;  // one of the main lane leaves no kernel running
   ++made.transfers;
   made.*direction += moved;
   if (!later) {
     ++made.syncs;
     overlap_.await(overlap_.recorded(Lane::main));
   } else if (*later == Lane::copies) {
+    const std::int64_t before = overlap_.lone_launches();
     made.hidden_bytes += overlap_.transfer(moved);
+    made.lone_launches += overlap_.lone_launches() - before;
   }
+}
+
+// A device copies such memory piece by piece through page-locked memory of its own.
+void Device::count_pageable(const void* memory, std::size_t bytes) {
+  if (!is_pinned(memory, bytes)) ledger_->counts.pageable_bytes += static_cast<std::int64_t>(bytes);
 }
 
 void Device::upload(void* to, const void* from, std::size_t bytes) {
@@ -79,6 +86,7 @@ void Device::upload(void* to, const void* from, std::size_t bytes) {
     return recorder.open_transfer(Activity::Kind::upload, bytes);
   });
   do_upload(to, from, bytes);
+  count_pageable(from, bytes);
   count_transfer(&Counts::h2d_bytes, bytes, std::nullopt);
 }
 
@@ -89,6 +97,7 @@ void Device::download(void* to, const void* from, std::size_t bytes) {
     return recorder.open_transfer(Activity::Kind::download, bytes);
   });
   do_download(to, from, bytes);
+  count_pageable(to, bytes);
   count_transfer(&Counts::d2h_bytes, bytes, std::nullopt);
 }
 
@@ -193,6 +202,7 @@ void Device::keep_pace(const LaneEvent& event) {
 bool Device::reached(const LaneEvent& event) const {
   forbid_in_capture(text("asks for event '", event.name, "'"));
   require_recorded(event);
+  ++ledger_->counts.polls;
   return do_reached(event);
 }
 

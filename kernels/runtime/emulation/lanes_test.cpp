@@ -302,6 +302,24 @@ TEST_F(DryLanes, AHostThatKeepsPaceWithNothingBehindTheEventWaitsForTheDevice) {
   }
 }
 
+TEST_F(DryLanes, AskingForAnEventIsCountedBecauseAHostMayAskUntilItIsReached) {
+  device.record(*stream.done, Lane::main);
+  while (!device.reached(*stream.done)) {
+  }
+  EXPECT_EQ(ledger.counts.polls, 1);
+  EXPECT_EQ(ledger.counts.syncs, 0);
+}
+
+// A kernel that follows such a transfer could have followed the event.
+TEST_F(DryLanes, ATransferOfTheMainLaneBehindAnEventKeepsNoDeviceBusy) {
+  device.record(*stream.done, Lane::main);
+  device.upload_later(stream.total.data(), stream.pinned[0].data(), 8, Lane::main);
+  device.download_later(stream.pinned[0].data(), stream.total.data(), 8, Lane::main);
+  const std::int64_t before = ledger.counts.syncs;
+  device.keep_pace(*stream.done);
+  EXPECT_EQ(ledger.counts.syncs, before + 1);
+}
+
 TEST_F(DryLanes, AnEventThatNobodyRecordedIsRefused) {
   const auto refused = [](const auto& action) {
     EXPECT_THAT(refusal_of(action, Fault::broken_rule),

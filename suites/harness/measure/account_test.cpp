@@ -8,6 +8,7 @@
 #include "base/time.hpp"
 #include "harness/measure/session.hpp"
 #include "runtime/backend/buffer.hpp"
+#include "runtime/backend/pinned_bytes.hpp"
 #include "runtime/backend/recording.hpp"
 #include "runtime/base/error.hpp"
 #include "runtime/compile/compiler.hpp"
@@ -119,6 +120,40 @@ TEST(Kernels, AreLaunchedInAStepAsOftenAsThatDoesHoweverLongTheWarmUp) {
   EXPECT_EQ(measured.kernels.at(0).launches, 2);
   EXPECT_EQ(measured.warm.launches, 18);
   EXPECT_EQ(measured.step.launches, 2);
+}
+
+// Each step copies a batch beside the former step's kernel.
+TEST(Account, PassesAStreamThatGoesOnFromStepToStep) {
+  struct Stream : Fill {
+    explicit Stream(Backend& backend)
+        : Fill(backend, {base}),
+          device(*backend.device),
+          home(device, 64),
+          there(backend, 64, "b") {
+      for (auto& event : read) {
+        event = device.make_event("read");
+        device.record(*event, Lane::main);
+      }
+    }
+    void step() override {
+      LaneEvent& free = *read[batch++ % 2];
+      device.wait(Lane::copies, free);
+      device.upload_later(there.data(), home.data(), 64);
+      device.record(*arrived, Lane::copies);
+      device.wait(Lane::main, *arrived);
+      Fill::step();
+      device.record(free, Lane::main);
+    }
+    Device& device;
+    PinnedBytes home;
+    Buffer<std::byte> there;
+    std::unique_ptr<LaneEvent> read[2] = {}, arrived = device.make_event("arrived");
+    int batch = 0;
+  };
+  const Steps steps = {
+      .make = [](Backend& backend, Variant) { return std::make_unique<Stream>(backend); },
+      .warm_up = 2};
+  EXPECT_EQ(account(steps, Variant::optimized, "cuda-dry:sm_90").measured.step.hidden_bytes, 64);
 }
 
 // In 228 KiB of shared memory two blocks of 100 KiB fit: 4 warps of 64. Blocks of four warps

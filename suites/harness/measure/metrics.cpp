@@ -164,6 +164,11 @@ const Metric table[] = {
      [](const M&, const V& v) -> Reading {
        return static_cast<double>(v.step.h2d_bytes + v.step.d2h_bytes - v.step.hidden_bytes);
      }},
+    {"polls", "1", "exact", lower, on_dry, variant, steps, per_step<&Counts::polls>},
+    {"lone_launches", "1", "exact", lower, on_dry, variant, steps,
+     per_step<&Counts::lone_launches>},
+    {"pageable_bytes", "B", "exact", lower, on_dry, variant, steps,
+     per_step<&Counts::pageable_bytes>},
     {"moved_bytes", "B", "exact", lower, on_dry, variant, steps, per_step<&Counts::moved_bytes>},
     {"library_flops", "flop", "exact", lower, on_dry, variant, steps,
      per_step<&Counts::library_flops>},
