@@ -43,6 +43,14 @@ TEST_F(ProfileCommand, WritesADocumentPerVariantThatObeysItsSchema) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 4);
 }
 
+TEST_F(ProfileCommand, SaysOfACaseWithoutAReferenceThatThereIsNoneToProfile) {
+  const Said said =
+      suite("--tier=smoke --filter='loop/n:24/' --variant=reference --profile=" + in_folder);
+  EXPECT_EQ(said.exit, 0);
+  EXPECT_THAT(said.words, HasSubstr("it has no reference variant to profile"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+}
+
 TEST_F(ProfileCommand, ProfilesPeriodicallyAndWithoutCeilingsKnowsNoFloor) {
   const Said said = run("HOLDFAST_CEILINGS=none " CUBED_SPHERE_SWE_BINARY
                         " --filter='rhs/n:24/f64' --profile-every=5 --profile-steps=2 --profile=" +

@@ -317,6 +317,9 @@ TEST_F(SuiteCommand, WhatIsPromisedOnADryDeviceIsMeasured) {
   const Said present =
       suite("--device=cuda-dry:sm_90 --filter=rhs/n:24 --out=" + (folder / "first.json").string());
   if (present.exit == 77) GTEST_SKIP() << present.words;
+  EXPECT_THAT(present.words,
+              testing::ContainsRegex("\n +[0-9.]+ kB +2 +cubed_sphere_swe/rhs/n:24/f64\n"))
+      << "the launches of a step, which takes no time";
   expect_promised("cuda-dry:sm_90",
                   "n:24/|sat/n:48|operator_apply/n:48|compile/unit:rhs|setup/n:48|memory",
                   folder / "out.json");

@@ -82,6 +82,16 @@ TEST(Instructions, AnotherPatchLevelHasATolerance) {
   EXPECT_EQ(row(now.against({}), "instructions").verdict, "REGRESSION");
 }
 
+TEST(Instructions, AnotherPatchLevelIsTheEnvironmentWhereItHasNoTolerance) {
+  Counted now;
+  now.results.env.compiler = "g++ 12.3.0";
+  now.count(1'030'000);
+  std::string rules = Counted::policy_text();
+  const std::string tolerance = R"("patch_tolerance": 0.02,)";
+  rules.erase(rules.find(tolerance), tolerance.size());
+  EXPECT_EQ(row(now.against({}, {}, Counted::policy(rules)), "instructions").verdict, "ENV");
+}
+
 TEST(Instructions, AnotherCompilerIsTheEnvironment) {
   Counted now;
   now.results.env.compiler = "g++ 13.1.0";

@@ -641,6 +641,8 @@ TEST(KernelTables, NameWhatChangedAndCountTheRest) {
                             "a<f64, 4> 96/48/1024 3c; b 20/0/0 2b"),
             "a<f64, 4>: registers 64 -> 96, spills 0 B -> 48 B, cubin changed; 1 other kernel "
             "identical");
+  EXPECT_EQ(compare_kernels("a 1/0/0 x; b 2/0/0 x; c 3/0/0 x", "a 9/0/0 x; b 2/0/0 x; c 3/0/0 x"),
+            "a: registers 1 -> 9; 2 other kernels identical");
   EXPECT_EQ(compare_kernels("a 1/0/0 x", "b 1/0/0 x"), "kernel b is new; kernel a is gone");
 }
 
@@ -649,12 +651,42 @@ TEST(KernelTables, NameWhatAKernelDoesOtherwiseWhereBothSidesKnow) {
                             "a 64/0/0/barrier=2,blocks=16 y; b 20/0/0 y"),
             "a: barrier 0 -> 2, f64 2 -> 0, cubin changed; b: cubin changed");
   EXPECT_EQ(compare_kernels("a 64/0/0 x", "a 64/0/0/blocks=16 x"), "all 1 kernels identical");
+  EXPECT_EQ(compare_kernels("a 64/0/0/blocks=16 x", "a 64/0/0 x"), "all 1 kernels identical");
   EXPECT_EQ(compare_kernels("a 64/0/0/blocks=16 x", "a 64/0/0/blocks=32 x"), "a: blocks 16 -> 32");
   // Tables that were accepted before arguments were counted do not know them.
   EXPECT_EQ(compare_kernels("a 1/0/0/blocks=16 x", "a 1/0/0/argument_sum=5,blocks=16 x"),
             "all 1 kernels identical");
   EXPECT_EQ(compare_kernels("a 1/0/0/argument_sum=0 x", "a 1/0/0/argument_sum=5 x"),
             "a: argument_sum 0 -> 5");
+}
+
+TEST(KernelTables, HoldWhatIsKnownOfAKernelAndTheStartOfItsHash) {
+  const KernelRow known = {.name = "a<f64, 4>",
+                           .registers = 40,
+                           .spill_bytes = 0,
+                           .shared_bytes = 1024,
+                           .cubin = "sha256:1a2b3c4d5e6f",
+                           .evidence = {{"argument_sum", 0}, {"blocks", 42}, {"f64", 0}}};
+  EXPECT_EQ(kernel_table({known, {.name = "b"}}),
+            "a<f64, 4> 40/0/1024/argument_sum=0,blocks=42 1a2b3c4d; b -/-/- -");
+}
+
+TEST(KernelTables, AreReadWithoutWhatIsNoRowAndNoEvidence) {
+  const auto kernels = parse_kernel_table("x;  y; a 1/0/0/blocks x");
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_TRUE(kernels.at("a").evidence.empty());
+}
+
+TEST(KernelTables, TellBytesWithTheirUnit) {
+  EXPECT_EQ(compare_kernels("a 1/0/1024/local_bytes=256 x", "a 1/0/26624/local_bytes=20480 x"),
+            "a: shared 1024 B -> 26.62 kB, local_bytes 256 B -> 20.48 kB");
+}
+
+TEST(KernelTables, HaveTheSameArgumentsUnlessBothSidesKnowOthers) {
+  const std::string known = "a 1/0/0/argument_sum=5 x";
+  EXPECT_TRUE(same_arguments(known, "a 1/0/0/blocks=16 x"));
+  EXPECT_TRUE(same_arguments(known, known + "; b 1/0/0/argument_sum=6 x"));
+  EXPECT_FALSE(same_arguments(known, "a 1/0/0/argument_sum=6 x"));
 }
 
 TEST(KernelTables, CountThoseThatOnlyShareANewCubin) {

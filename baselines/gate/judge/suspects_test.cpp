@@ -102,13 +102,24 @@ TEST(Suspects, ARatioWhoseReferenceBecameFasterByItselfIsUndecidedWhereNothingIs
   EXPECT_EQ(row(verdict, "speedup", "case").verdict, "NOISY");
   EXPECT_THAT(row(verdict, "speedup", "case").sentence,
               HasSubstr("undecided, because the reference became as much faster"));
+  EXPECT_THAT(*row(verdict, "speedup", "case").next, HasSubstr("holdfast run"));
   EXPECT_EQ(verdict.exit, 4);
 }
 
+TEST(Suspects, ARatioOfTooFewProcessesIsUndecidedForThatAloneWhateverTheReferenceDid) {
+  Part few = fallen(0.8);
+  toy::metric(few.results, "case", "speedup").processes = {8, 8, 8};
+  const Row judged = row(judge(few), "speedup", "case");
+  EXPECT_EQ(judged.verdict, "NOISY");
+  EXPECT_THAT(judged.sentence, testing::Not(HasSubstr("undecided, because the reference")));
+}
+
 TEST(Suspects, ARatioWhoseCaseIsCountedElsewhereIsNotExcusedInARunWithoutCounts) {
-  Part counted = fallen(0.8);
-  counted.baseline->entries[entry_key(toy::step_id, "optimized", "instructions")].value = 1e6;
-  EXPECT_EQ(row(judge(counted), "speedup", "case").verdict, "REGRESSION");
+  for (const char* variant : {"optimized", "reference"}) {
+    Part counted = fallen(0.8);
+    counted.baseline->entries[entry_key(toy::step_id, variant, "instructions")].value = 1e6;
+    EXPECT_EQ(row(judge(counted), "speedup", "case").verdict, "REGRESSION");
+  }
 }
 
 TEST(Suspects, ARatioIsNotExcusedByAReferenceThatBecameFasterThanThatOfTheBaseBesideIt) {
@@ -153,20 +164,46 @@ TEST(Suspects, CodeIsTheSameWhereThatOfBothVariantsIs) {
   EXPECT_EQ(row(judge(unknown), "speedup", "case").verdict, "REGRESSION");
 }
 
+// The same code before and now, of which a kernel of this variant was given 149 and is given `now`.
+Part told(const char* variant, double now) {
+  Part judged = hashed("sha256:aa", "sha256:bb");
+  Results before = toy::host();
+  for (auto& [name, content] : before.cases.front().variants)
+    content.identity = name == "optimized" ? "sha256:aa" : "sha256:bb";
+  const auto kernel = [](double sum) {
+    return KernelRow{.name = "stage", .evidence = {{"argument_sum", sum}}};
+  };
+  before.cases.front().variants[variant].kernels = {kernel(149)};
+  judged.results.cases.front().variants[variant].kernels = {kernel(now)};
+  judged.baseline = baseline_of(before);
+  return judged;
+}
+
 TEST(Suspects, TheSameCodeThatIsToldToDoMoreExcusesNothing) {
-  for (const int now : {149, 249}) {
-    Part judged = hashed("sha256:aa", "sha256:bb");
-    Results before = toy::host();
-    for (auto& [variant, content] : before.cases.front().variants)
-      content.identity = variant == "optimized" ? "sha256:aa" : "sha256:bb";
-    const auto kernel = [](double sum) {
-      return KernelRow{.name = "stage", .evidence = {{"argument_sum", sum}}};
-    };
-    before.cases.front().variants["optimized"].kernels = {kernel(149)};
-    judged.results.cases.front().variants["optimized"].kernels = {kernel(now)};
-    judged.baseline = baseline_of(before);
-    EXPECT_EQ(row(judge(judged), "speedup", "case").verdict, now == 149 ? "ENV" : "REGRESSION");
-  }
+  for (const char* variant : {"optimized", "reference"})
+    for (const int now : {149, 249})
+      EXPECT_EQ(row(judge(told(variant, now)), "speedup", "case").verdict,
+                now == 149 ? "ENV" : "REGRESSION");
+}
+
+TEST(Suspects, ARatioIsToldWithTheCodeOfTheOptimizedVariant) {
+  EXPECT_EQ(row(judge(told("optimized", 249)), "speedup", "case").evidence.at("code"),
+            "stage: argument_sum 149 -> 249");
+}
+
+TEST(Suspects, KernelsThatAreAcceptedAsANumberTellNothing) {
+  Part judged = told("optimized", 149);
+  judged.baseline->entries.at(entry_key(toy::step_id, "optimized", kernels_metric)).value = 3.0;
+  EXPECT_EQ(row(judge(judged), "speedup", "case").verdict, "ENV");
+}
+
+TEST(Suspects, WhatTheMachineDidToTheSameCodeIsNoSuspect) {
+  Many many(9);
+  for (CaseResult& result : many.results.cases)
+    for (auto& [variant, content] : result.variants) content.identity = "sha256:aa";
+  const PartVerdict verdict = judge(many.slower(9));
+  EXPECT_THAT(verdicts(verdict, "ENV"), testing::SizeIs(9));
+  EXPECT_THAT(verdict.notes, IsEmpty());
 }
 
 TEST(Suspects, AReferenceIsNoControlOfItself) {

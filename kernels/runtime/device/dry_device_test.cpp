@@ -308,11 +308,26 @@ TEST_F(DryDeviceTest, TransfersThatKernelsMayHideAreCountedUnlessSomebodyWaits) 
   EXPECT_EQ(hidden(Lane::copies, launched), 7 * 300);  // all but the first
   const Graph graph = device.capture(launched);
   EXPECT_EQ(hidden(Lane::copies, [&] { device.replay(graph); }), 7 * 300);
+  const Graph clear = device.capture([&] { device.fill_zero(there[0].data(), 300); });
+  EXPECT_EQ(hidden(Lane::copies, [&] { device.replay(clear); }), 0) << "no kernel";
   EXPECT_EQ(hidden(Lane::main, launched), 0);
   EXPECT_EQ(hidden(Lane::copies, launched, 1), 0) << "one buffer in fact";
   EXPECT_EQ(hidden(Lane::copies, [&] { launched(), device.synchronize(); }), 0);
+  const auto computed = [&] { launched(), device.record(*arrived, Lane::main); };
+  EXPECT_EQ(hidden(Lane::copies, [&] { computed(), device.await(*arrived); }), 0);
+  EXPECT_EQ(hidden(Lane::copies, [&] { computed(), device.keep_pace(*arrived); }), 0);
   std::byte answer = {};
   EXPECT_EQ(hidden(Lane::copies, [&] { launched(), device.download(&answer, there, 1); }), 0);
+}
+
+TEST_F(DryDeviceTest, ATransferOfTheCopyLaneStaysBesideKernelsWhileTheHostWaitsForAnother) {
+  const PinnedBytes home(device, 300);
+  const Buffer<std::byte> there(*backend, 300, "there");
+  device.upload_later(there.data(), home.data(), 300);
+  std::byte answer = {};
+  device.download(&answer, there.data(), 1);
+  launch({});
+  EXPECT_EQ(ledger.counts.hidden_bytes, 300);
 }
 
 TEST_F(DryDeviceTest, WhatKernelsAreToldIsCountedAtEachLaunchAndReplay) {
@@ -385,6 +400,13 @@ TEST_F(DryDeviceTest, WhatAGraphCannotHoldIsRefusedInACapture) {
   for (const auto& [what, use] : uses)
     EXPECT_THAT(refusal_of([&] { (void)device.capture(use); }, Fault::broken_rule),
                 HasSubstr(what));
+}
+
+TEST_F(DryDeviceTest, AGraphThatPointsIntoABufferOutlivesOthers) {
+  const Buffer<double> held(*backend, 8, "held");
+  const Graph graph = device.capture([&] { device.fill_zero(held.data() + 4, 32); });
+  { const Buffer<double> other(*backend, 8, "other"); }
+  EXPECT_NO_THROW(device.replay(graph));
 }
 
 TEST_F(DryDeviceTest, AFailedCaptureLeavesTheDeviceUsable) {
@@ -474,6 +496,13 @@ TEST_F(TransferGuardTest, LogsAndLetsPass) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "holdfast: warn: downloads 16 bytes in a steady step\n");
   EXPECT_EQ(ledger.counts.d2h_bytes, 16);
+}
+
+TEST_F(TransferGuardTest, SaysNothingUnlessItIsAskedFor) {
+  ledger.enter(Ledger::Phase::steady);
+  testing::internal::CaptureStderr();
+  (void)a.to_host();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
 TEST_F(TransferGuardTest, LeavesConstructionAlone) {

@@ -228,6 +228,15 @@ TEST_F(DryLanes, ARecordingTellsWhatEachLaneWasGivenInOrder) {
   EXPECT_EQ(copied, batches);
 }
 
+TEST_F(DryLanes, ARecordingTellsOnWhichLaneBytesComeBack) {
+  Recording recording(*stream.backend);
+  for (const Lane lane : {Lane::copies, Lane::main})
+    device.download_later(stream.result.data(), stream.total.data(), 8, lane);
+  recording.stop();
+  EXPECT_THAT(recording.activities(), ElementsAre(testing::Field(&Activity::lane, Lane::copies),
+                                                  testing::Field(&Activity::lane, Lane::main)));
+}
+
 TEST_F(DryLanes, PageableMemoryIsRefused) {
   std::vector<double> pageable(slot_size);
   EXPECT_THAT(refusal_of([&] { device.upload_later(stream.total.data(), pageable.data(), 8); },
@@ -337,6 +346,9 @@ TEST_F(DryLanes, NoLaneButTheMainOneIsPartOfACapture) {
   };
   EXPECT_THAT(captured([&] { device.upload_later(stream.total.data(), stream.result.data(), 8); }),
               HasSubstr("uploads beside the main lane while a graph is captured"));
+  EXPECT_THAT(
+      captured([&] { device.download_later(stream.result.data(), stream.total.data(), 8); }),
+      HasSubstr("downloads beside the main lane while a graph is captured"));
   EXPECT_THAT(captured([&] { device.record(*stream.done, Lane::main); }),
               HasSubstr("records event 'done' while a graph is captured"));
   for (const auto& waits : {std::function([&] { device.keep_pace(*stream.freed[0]); }),

@@ -49,6 +49,12 @@ TEST(Options, RefuseAnotherFormatOfGoogleBenchmark) {
 
 TEST(Options, ThatAreMistypedGetASuggestion) {
   EXPECT_THAT(complaint({"--devize=host"}), testing::HasSubstr("did you mean --device?"));
+  EXPECT_THAT(complaint({"--profilx=p"}), testing::HasSubstr("did you mean --profile?"))
+      << "the first of those that are as alike";
+}
+
+TEST(Options, ThatShareOneLetterWithAnotherGetNoSuggestion) {
+  EXPECT_THAT(complaint({"--dx=host"}), testing::HasSubstr("--dx; --help lists what there is"));
 }
 
 TEST(Options, WithoutTheirValueSayHowToWriteIt) {

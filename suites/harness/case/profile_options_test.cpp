@@ -53,6 +53,7 @@ TEST(ProfileOptions, RefuseNumbersThatAreNone) {
   EXPECT_THAT(profile_complaint({"--profile=p", "--profile-every=1e3"}), HasSubstr("whole number"));
   EXPECT_THAT(profile_complaint({"--assert-mean=0"}), HasSubstr("above zero"));
   EXPECT_THAT(profile_complaint({"--assert-mean=nan"}), HasSubstr("above zero"));
+  EXPECT_THAT(profile_complaint({"--assert-mean=inf"}), HasSubstr("above zero"));
   EXPECT_THAT(profile_complaint({"--nvml-log=f", "--nvml-period=-1"}), HasSubstr("above zero"));
 }
 

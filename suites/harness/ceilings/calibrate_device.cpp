@@ -73,7 +73,7 @@ class Measuring {
           what, {.kind = kind, .precision = precision, .edge = effort_.edge, .repeats = repeats},
           amount);
     };
-    const bool split = precision == Precision::f32 && multiplies_bf16();
+    const bool split = precision == Precision::f32;
     return {.flop_per_second =
                 of("multiply-adds", Kind::multiply_add, &Work::flops, effort_.multiply_adds),
             .gemm_flop_per_second = of("matrix products", Kind::matrix_product, &Work::flops, 1),
@@ -85,7 +85,6 @@ class Measuring {
   }
 
   Ceilings::Peak bf16_peak() {
-    if (!multiplies_bf16()) return {};
     return {
         .gemm_flop_per_second = rate_of(
             "products in bf16",
@@ -94,8 +93,6 @@ class Measuring {
   }
 
  private:
-  bool multiplies_bf16() const { return backend_.device->architecture().sm >= 80; }
-
   Backend& backend_;
   const DeviceEffort& effort_;
 };

@@ -4,6 +4,7 @@
 
 #include "harness/ceilings/calibrate.hpp"
 
+#include "base/names.hpp"
 #include "calibration/testing/emulated_kernels.hpp"
 
 namespace holdfast {
@@ -53,6 +54,20 @@ TEST_F(DeviceCeilings, KnowAllThatADeviceHas) {
 
 TEST_F(DeviceCeilings, OfMemoryAreNoLessThanThoseOfTheCopyVerb) {
   EXPECT_GE(ceilings.levels[1].bytes_per_second, *ceilings.memory_copy_bytes_per_second);
+}
+
+TEST_F(DeviceCeilings, OfSplitProductsAreThoseOfSinglePrecision) {
+  EXPECT_TRUE(ceilings.f32.split_flop_per_second);
+  EXPECT_FALSE(ceilings.f64.split_flop_per_second);
+}
+
+TEST_F(DeviceCeilings, OfASmallDeviceTakeAnEighthOfItsMemory) {
+  const auto small = make_emulated_backend(calibration::emulated_kernels(),
+                                           {.sm = oldest_of_suites, .memory_bytes = 16'000'000});
+  const Ceilings found = calibrate_device(*small, little);
+  ASSERT_EQ(found.levels.size(), 2u);
+  EXPECT_EQ(found.levels[1].footprint_bytes, 2'000'000);
+  EXPECT_TRUE(found.bf16.gemm_flop_per_second) << "the oldest device has products in bf16, too";
 }
 
 TEST_F(DeviceCeilings, GiveAFloorToPhases) {

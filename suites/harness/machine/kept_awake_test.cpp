@@ -64,6 +64,14 @@ TEST_F(KeepersHere, HaveACpuOfTheirOwnEach) {
   EXPECT_EQ(theirs, all_cpus());
 }
 
+TEST_F(KeepersHere, ComputeNoLongerThanTheyHaveLived) {
+  const auto start = Clock::now();
+  const Keepers keepers(all_cpus());
+  const double computed = keepers.cpu_seconds();
+  const std::chrono::duration<double> lived = Clock::now() - start;
+  EXPECT_LE(computed, lived.count() * static_cast<double>(keepers.threads().size()));
+}
+
 TEST_F(KeepersHere, ComputeFromTheBeginningToTheEnd) {
   Keepers keepers(all_cpus());
   double last = keepers.cpu_seconds();

@@ -168,6 +168,15 @@ TEST(MeasuringTurn, IsNotHeldByAProgramThatItsHolderStarted) {
   ::close(input[0]), ::close(input[1]);
 }
 
+TEST(MeasuringTurn, IsWaitedForInSilenceAtFirst) {
+  const Other other;
+  EXPECT_TRUE(holds_in_child([] {
+    testing::internal::CaptureStderr();
+    (void)MeasuringTurn("host", own(impatience)).came();
+    return testing::internal::GetCapturedStderr().find("waits for its turn") == std::string::npos;
+  }));
+}
+
 TEST(MeasuringTurn, IsWaitedForUntilTheOtherEnds) {
   Other other;
   std::thread later([&] {
@@ -176,6 +185,17 @@ TEST(MeasuringTurn, IsWaitedForUntilTheOtherEnds) {
   });
   EXPECT_TRUE(MeasuringTurn("host", own()).came());
   later.join();
+}
+
+TEST(MeasuringTurn, OfAnotherNameIsAnother) {
+  EXPECT_TRUE(holds_in_child([] {
+    const std::string one = own_turn + " a", other = own_turn + " b";
+    TurnRequest first = own(impatience), second = first;
+    first.name = one;
+    second.name = other;
+    const MeasuringTurn turn("host", first);
+    return turn.came() && MeasuringTurn("host", second).came();
+  }));
 }
 
 TEST(MeasuringTurn, IsNotWaitedForTwiceWhereItDidNotCome) {

@@ -145,8 +145,7 @@ void read_programs(const Backend& backend, const LaunchesSoFar& before, int step
                                   .used = function.launches > 0});
       add_shapes(backend.device->architecture(), function, measured.kernels.back());
       const auto found = code.find(function.name);
-      if (function.launches > 0 && found != code.end())
-        measured.kernels.back().code = found->second;
+      if (found != code.end()) measured.kernels.back().code = found->second;
     }
   }
   std::sort(measured.kernels.begin(), measured.kernels.end(),
@@ -309,7 +308,6 @@ void verify(const Steps& steps, const Subject& subject, const std::string& devic
   const double own = oracle.few
                          ? as_error(oracle.few(subject.warm_result), oracle.name)
                          : error_of(oracle, subject.warm_result, oracle.expected(steps.warm_up));
-  // In this order a NaN is not dropped.
   const double error = std::max(own, golden_error(steps, subject.variant, device));
   if (const auto fault = wrong(steps, subject.variant, error))
     throw Error(Fault::broken_rule, text(*fault, "; what is wrong is not measured"));

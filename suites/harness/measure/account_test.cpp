@@ -7,6 +7,7 @@
 
 #include "base/time.hpp"
 #include "harness/measure/session.hpp"
+#include "harness/testing/toy.hpp"
 #include "runtime/backend/buffer.hpp"
 #include "runtime/backend/pinned_bytes.hpp"
 #include "runtime/backend/recording.hpp"
@@ -99,6 +100,21 @@ constexpr std::string_view thrice = "__global__ void other(double* x) { x[thread
 TEST(Identity, ChangesWithTheMachineCodeAloneLaunchedOrNot) {
   for (const bool once : {false, true})
     EXPECT_NE(measured_beside(twice, once).identity, measured_beside(thrice, once).identity);
+}
+
+TEST(Identity, DoesNotDependOnTheOrderOfPrograms) {
+  const auto measured = [](std::string_view first, std::string_view second) {
+    struct Both : Compiling {
+      Both(Backend& backend, std::string_view first, std::string_view second)
+          : Compiling(backend, first), other(backend, second) {}
+      Compiling other;
+    };
+    const Steps steps = {.make = [=](Backend& backend, Variant) {
+      return std::make_unique<Both>(backend, first, second);
+    }};
+    return account(steps, Variant::optimized, "cuda-dry:sm_90").measured;
+  };
+  EXPECT_EQ(measured(twice, thrice).identity, measured(thrice, twice).identity);
 }
 
 TEST(Kernels, OfTheWarmUpAloneAreUsedAndLaunchedInNoStep) {
@@ -221,6 +237,27 @@ TEST(Steps, ThatCountLessEachTimeAreNotSteady) {
   EXPECT_NE(refusal(-1).find("launches is not steady"), std::string::npos);
 }
 
+TEST(Steps, OfWhichTheFirstFillsACacheAreSteady) {
+  struct Filling : Fill {
+    explicit Filling(Backend& on) : Fill(on, {base}), backend(&on) {}
+    void step() override {
+      Fill::step();
+      if (++steps == 2) ++backend->ledger.counts.nvrtc_runs;
+    }
+    Backend* backend;
+    int steps = 0;
+  };
+  EXPECT_NO_THROW(account(
+      {.make = [](Backend& backend, Variant) { return std::make_unique<Filling>(backend); }},
+      Variant::optimized, "cuda-dry:sm_90"));
+}
+
+TEST(Steps, ThatAreTimedMayWaitMoreOrLessOftenAndLaunchAsMuch) {
+  const Subject subject = {.measured = {.step = {.launches = 2, .syncs = 1}}};
+  EXPECT_NO_THROW(check_counts(subject, {.launches = 6, .syncs = 1}, 3));
+  EXPECT_THROW(check_counts(subject, {.launches = 5, .syncs = 3}, 3), Error);
+}
+
 constexpr std::string_view other = "__global__ void other(double* x, int n) { x[n] = n; }";
 
 // The same number of launches, but of two kernels alternately, which are given the same integers.
@@ -328,6 +365,23 @@ TEST(WarmUp, EndsBeforeItsResultIsTaken) {
   EXPECT_EQ(measured.peak_bytes, 1024);
 }
 
+TEST(WarmUp, IsHeldAgainstWhatTheOracleExpectsOfAsManySteps) {
+  Case one = toy_case();
+  steps_of(one).warm_up = 3;
+  const Subject warm = warmed_up(steps_of(one), Variant::optimized, "host");
+  EXPECT_NO_THROW(verify(steps_of(one), warm, "host"));
+  steps_of(one).warm_up = 2;
+  EXPECT_THROW(verify(steps_of(one), warm, "host"), Error);
+}
+
+TEST(WarmUp, OfOneStepLeavesWhatThatWroteAsItIs) {
+  Case one = toy_case();
+  steps_of(one).warm_up = 1;
+  steps_of(one).rewritten = always({"state"});
+  EXPECT_THAT(warmed_up(steps_of(one), Variant::optimized, "host").warm_result,
+              testing::ElementsAre(10));
+}
+
 TEST(WarmUp, LastsNoShorterThanTheFirstCallThatItBeginsWith) {
   struct Slow : Fill {
     explicit Slow(Backend& backend) : Fill(backend, {base}) {
@@ -429,6 +483,15 @@ TEST(Waiting, ForTheDeviceIsDoneOnceAndNotCounted) {
   EXPECT_THAT(recording.activities(),
               testing::ElementsAre(testing::Field(&Activity::kind, Activity::Kind::synchronize)));
   EXPECT_EQ(backend->ledger.counts.syncs, 0);
+}
+
+TEST(Accounting, OfASlowCaseIsLeftToItsTimedStepsUnlessASampleHasSeveral) {
+  Case slow = toy_case([](Backend&, int) {
+    for (const double begin = thread_cpu_seconds(); thread_cpu_seconds() - begin < 0.02;) continue;
+  });
+  EXPECT_FALSE(account(steps_of(slow), Variant::optimized, "host").counted);
+  steps_of(slow).batch = 2;
+  EXPECT_TRUE(account(steps_of(slow), Variant::optimized, "host").counted);
 }
 
 TEST(Accounting, ANameThatNobodyHoldsShowsThoughNothingExecutes) {

@@ -46,14 +46,16 @@ TEST(Metrics, OfTheCaseAloneAreToldAsTheyAreDeclared) {
                  {.name = "tokens_per_s", .better = Better::higher},
                  {.name = "bytes_in_use", .kind = "exact"},
                  {.name = "read_bytes_per_s", .better = Better::higher},
-                 {.name = "launches", .kind = "exact"}};
+                 {.name = "launches", .kind = "exact"},
+                 {.name = "compile_warm", .kind = "exact"}};
   one.derived = {{.name = "loop_speedup", .kind = "bound", .better = Better::higher}};
   const auto told = meanings({one});
   EXPECT_EQ(told.at("setup_s"), (Meaning{"advisory", Better::lower, "s"}));
   EXPECT_EQ(told.at("tokens_per_s"), (Meaning{"advisory", Better::higher, "1/s"}));
   EXPECT_EQ(told.at("bytes_in_use"), (Meaning{"exact", Better::lower, "B"}));
   EXPECT_EQ(told.at("read_bytes_per_s"), (Meaning{"advisory", Better::higher, "B/s"}));
-  EXPECT_EQ(told.at("launches"), meanings({}).at("launches"));
+  for (const char* name : {"launches", "compile_warm"})
+    EXPECT_EQ(told.at(name), meanings({}).at(name)) << "as the table has it";
   EXPECT_EQ(told.at("loop_speedup"), (Meaning{"bound", Better::higher, "1"}));
 }
 
@@ -218,6 +220,7 @@ TEST(Metrics, OfLaunchesAddUpOverTheKernelsThatAreLaunched) {
   EXPECT_EQ(row("launched_blocks").read({}, variant), 32);
   EXPECT_EQ(row("launched_threads").read({}, variant), 4096);
   EXPECT_EQ(row("occupancy").read({}, variant), 0.75);
+  EXPECT_EQ(row("occupancy").read({}, {}), 1) << "no kernel wastes any";
 }
 
 TEST(Metrics, OfMachineCodeAddUpOrAreAbsentForAReason) {
@@ -266,6 +269,11 @@ TEST(Metrics, TakeThePeakRatioFromBothPeaks) {
     return metric.name == std::string_view("peak_ratio");
   });
   EXPECT_EQ(row->read(whole, whole.optimized), 3.5);
+}
+
+TEST(Metrics, HaveNoRatioToNothing) {
+  const Measurement whole = {.reference = VariantMeasurement{.peak_bytes = 35}};
+  EXPECT_FALSE(row("peak_ratio").read(whole, {}));
 }
 
 // All fields differ, so that a row that reads the wrong one shows.
