@@ -32,8 +32,9 @@ struct Stencil {
   template <class T>
   requires std::is_default_constructible_v<T>
   operator T() const {
+    constexpr std::size_t told = sizeof(T) + (std::is_signed_v<T> ? 0 : without_sign);
     if constexpr (is_integer<T>)
-      return static_cast<T>(sizeof(T) + (std::is_signed_v<T> ? 0 : without_sign));
+      return static_cast<T>(told);
     else if constexpr (is_transparent<T>)
       return stencil<T>();
     else
