@@ -66,28 +66,27 @@ function(holdfast_hold_gpu)
   set_tests_properties(${ARGV} PROPERTIES RESOURCE_LOCK gpu RESOURCE_GROUPS gpus:1)
 endfunction()
 
-# holdfast_add_tests(<name> FILES <file>_test.cpp... [USES <library>...] [NEEDS <program>...] [LABELS <label>...]
-# [DEFINITIONS <definition>...] [ENVIRONMENT <variable>=<value>...] [TIMEOUT <seconds>] [SERIAL] [FAST] [APART] [NIGHTLY]):
+# holdfast_add_tests(<name> FILES <file>_test.cpp... [APART <file>_test.cpp...] [USES <library>...] [NEEDS <program>...]
+# [LABELS <label>...] [DEFINITIONS <definition>...] [ENVIRONMENT <variable>=<value>...] [TIMEOUT <seconds>] [SERIAL] [FAST] [NIGHTLY]):
 # one test binary, registered with CTest under its name; label `unit` unless others are given. Programs that it NEEDS are
 # built before it, and passed by path: `fake_suite` as FAKE_SUITE_BINARY. Tests are optimized for compile time; FAST ones,
-# whose claim is speed or that compute for long, for run time. APART: each file is compiled by itself, because several
+# whose claim is speed or that compute for long, for run time. APART: files that are compiled each by itself, because they
 # define the same device code. NIGHTLY: tests whose names begin with Nightly run as <name>.nightly, and only there. Label
 # `threads`, beside `unit`: preset tsan builds and runs it. Label `gpu`: it holds the GPU.
 function(holdfast_add_tests name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;FAST;APART;NIGHTLY" "TIMEOUT" "FILES;USES;NEEDS;LABELS;DEFINITIONS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;FAST;NIGHTLY" "TIMEOUT" "FILES;APART;USES;NEEDS;LABELS;DEFINITIONS;ENVIRONMENT")
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
-  add_executable(${name} ${arg_FILES})
+  add_executable(${name} ${arg_FILES} ${arg_APART})
   target_link_libraries(${name} PRIVATE ${arg_USES} GTest::gmock holdfast_test_main nlohmann_json::nlohmann_json
                                         holdfast_warnings)
   target_include_directories(${name} PRIVATE ${HOLDFAST_ROOM} ${PROJECT_SOURCE_DIR}/baselines)
-  if(NOT arg_APART)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ${HOLDFAST_UNITY})
-  endif()
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${HOLDFAST_UNITY})
+  set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_compile_definitions(${name} PRIVATE HOLDFAST_SCHEMAS="${PROJECT_SOURCE_DIR}/baselines/formats"
                                              ${arg_DEFINITIONS})
   if(NOT arg_FAST)
@@ -135,14 +134,15 @@ function(holdfast_add_tests name)
 endfunction()
 
 # holdfast_add_traffic_tests(<name> FILES <file>_test.cpp... USES <library>... [KERNELS <file>...]): tests of how emulated
-# kernels access memory, which are in KERNELS or else in FILES, and compiled with a call before each access. A sanitizer
-# needs these calls itself, so its build has no such tests.
+# kernels access memory, which are in KERNELS or else in FILES, and compiled with a call before each access, which other
+# compilers than gcc place elsewhere. A sanitizer needs these calls itself, so its build has no such tests.
 function(holdfast_add_traffic_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FILES;USES;KERNELS")
-  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=" OR NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     return()
   endif()
-  set(called -O1 -fsanitize=thread -Wno-tsan) # it says that fences are not checked
+  # A vector is read at once (-fno-tree-sra); gcc says that fences are not checked (-Wno-tsan).
+  set(called -O1 -fno-tree-sra -fsanitize=thread -Wno-tsan)
   if(NOT arg_KERNELS)
     holdfast_add_tests(${name} FAST USES ${arg_USES} holdfast_traffic FILES ${arg_FILES})
     target_compile_options(${name} PRIVATE ${called})

@@ -38,7 +38,7 @@ TEST_F(PlantedDry, AnArrayThatIsFilledInVainFailsTheBuild) {
 TEST_F(PlantedDry, AKernelThatIsToldToDoMoreFailsTheBuild) {
   expect_found(
       "twice", 1,
-      {regression + "argument_sum +rose from 2002 to 2003", "smooth: argument_sum 2002 -> 2003"});
+      {regression + "argument_sum +rose from 2004 to 2005", "smooth: argument_sum 2004 -> 2005"});
 }
 
 TEST_F(PlantedDry, AProgramCompiledInEveryStepFailsTheBuild) {

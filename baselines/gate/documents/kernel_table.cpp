@@ -2,6 +2,7 @@
 #include "gate/documents/kernel_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "gate/base/numbers.hpp"
@@ -11,6 +12,19 @@ namespace {
 
 std::string or_dash(const std::optional<std::int64_t>& value) {
   return value ? text(*value) : "-";
+}
+
+// Whole numbers in full: a stream prints six digits, and a sum of arguments has more.
+std::string in_full(double value) {
+  const bool whole = value == std::trunc(value) && std::abs(value) < 0x1p53;
+  return whole ? text(static_cast<std::int64_t>(value)) : text(value);
+}
+
+// Where the next kernel of this name belongs: a second program may have one, "rates #2".
+KernelFacts& next_of(std::map<std::string, KernelFacts>& kernels, const std::string& name) {
+  std::string key = name;
+  for (int number = 2; kernels.contains(key); ++number) key = text(name, " #", number);
+  return kernels[key];
 }
 
 // "local_bytes=256,f64=12"
@@ -53,7 +67,13 @@ KernelFacts facts_of(const KernelRow& row) {
                     .launches = row.launches,
                     .cubin = hash.substr(hash.find(':') + 1).substr(0, 8)};
   for (const auto& [name, value] : row.evidence)
-    if (value != 0 || name == argument_sum) facts.evidence[name] = text(value);
+    if (value != 0 || name == argument_sum) facts.evidence[name] = in_full(value);
+  return facts;
+}
+
+std::map<std::string, KernelFacts> facts_by_name(const std::vector<KernelRow>& kernels) {
+  std::map<std::string, KernelFacts> facts;
+  for (const KernelRow& row : kernels) next_of(facts, row.name) = facts_of(row);
   return facts;
 }
 
@@ -81,7 +101,7 @@ std::map<std::string, KernelFacts> parse_kernel_table(const std::string& table) 
     const std::size_t before =
         last == std::string::npos || last == 0 ? std::string::npos : row.rfind(' ', last - 1);
     if (before == std::string::npos) continue;
-    KernelFacts& facts = kernels[row.substr(0, before)];
+    KernelFacts& facts = next_of(kernels, row.substr(0, before));
     facts.cubin = row.substr(last + 1);
     std::istringstream cells(row.substr(before + 1, last - before - 1));
     for (auto* resource : {&facts.registers, &facts.spill_bytes, &facts.shared_bytes}) {

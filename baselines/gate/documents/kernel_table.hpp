@@ -14,13 +14,13 @@
 namespace holdfast::gate {
 
 // How a launched kernel is launched, and its instructions by class, where known. Zeros are left
-// out, but for the sum of its integer arguments, which accepted tables may lack.
+// out, but for the sum of its arguments, which accepted tables may lack.
 using KernelEvidence = std::map<std::string, std::string>;
 inline constexpr const char* argument_sum = "argument_sum";
 // "f64 0 -> 12" for each that differs; nothing where one side does not know.
 std::vector<std::string> evidence_changes(const KernelEvidence& before, const KernelEvidence& now);
 
-// Whether a kernel's integer arguments have the same sum; true where one side does not know.
+// Whether a kernel's arguments have the same sum; true where one side does not know.
 bool same_arguments(const KernelEvidence& before, const KernelEvidence& now);
 
 // A row of the kernel table, which prints "-" for what the device could not tell.
@@ -31,6 +31,8 @@ struct KernelFacts {
   std::string cubin = {};  // the first digits of its hash
 };
 KernelFacts facts_of(const KernelRow& row);
+// "rates #2" is the second program's kernel of that name.
+std::map<std::string, KernelFacts> facts_by_name(const std::vector<KernelRow>& kernels);
 // "stage 40/0/26624/blocks=42,f64=12 1a2b3c4d; ...": name, registers, spill bytes, shared bytes,
 // evidence of a launched kernel, start of the cubin's hash.
 std::string kernel_table(const std::vector<KernelRow>& kernels);

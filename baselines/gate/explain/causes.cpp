@@ -195,7 +195,9 @@ void add_counts(const Evidence& c, std::vector<Cause>& found) {
       {instructions_metric, "a step executes more instructions", instruction_tolerance},
       {"launches", "a step makes more launches"},
       {"host_launches", "the host makes more launches itself, outside graphs"},
-      {argument_sum, "a step's kernels are given other integers", 0, true},
+      {"threads", "a step's kernels are launched in other numbers of threads", 0, true},
+      {argument_sum, "a step's kernels are given other arguments", 0, true},
+      {"argument_magnitudes", "a step's kernels are given numbers of other magnitude", 0, true},
       {"library_calls", "a step makes more library calls"},
       {"library_flops", "a step asks libraries for more arithmetic"},
       {"library_bytes", "the products and transforms of a step read and write more"},
@@ -219,8 +221,9 @@ void add_counts(const Evidence& c, std::vector<Cause>& found) {
     const auto change = change_of(c, "optimized", meaning.metric);
     if (!change || change->now == change->before) continue;
     if (!meaning.either_way && change->now <= change->before * (1 + meaning.tolerance)) continue;
-    // One more launch outside a graph also raises host_launches, and is reported once.
-    if (std::string_view(meaning.metric) == "host_launches" && more_launches) continue;
+    // One more launch outside a graph also raises these, and is reported once.
+    const std::string_view metric = meaning.metric;
+    if (more_launches && (metric == "host_launches" || metric == "threads")) continue;
     std::string sentence = text(meaning.words, ": ", change->words());
     for (const KernelChange& kernel : kernel_changes(c)) {
       if (kernel.variant != "optimized" || !kernel.before || !kernel.now) continue;
@@ -230,7 +233,9 @@ void add_counts(const Evidence& c, std::vector<Cause>& found) {
         sentence += text("; ", kernel.kernel, " ", *old, " -> ", *young);
     }
     if (same_kernels(c, "optimized"))
-      sentence += "; the kernels are the same, so it is the host's control flow";
+      sentence += text("; the kernels are the same, so it is ", metric.starts_with("argument_")
+                                                                    ? "what the host tells them"
+                                                                    : "the host's control flow");
     found.push_back({sentence, c.profile});
   }
 }

@@ -27,7 +27,7 @@ Side measured_side(const Results& results, const CaseResult& result,
     if (metric.measured && metric.name != kernels_metric)
       side.values[{metric.variant, metric.name}] = metric.measured->value;
   for (const auto& [variant, content] : result.variants)
-    for (const KernelRow& row : content.kernels) side.kernels[variant][row.name] = facts_of(row);
+    side.kernels[variant] = facts_by_name(content.kernels);
   const Environment& env = results.env;
   for (const auto& [name, value] :
        {std::pair("driver", env.driver), std::pair("nvrtc", env.nvrtc),

@@ -671,6 +671,27 @@ TEST(KernelTables, HoldWhatIsKnownOfAKernelAndTheStartOfItsHash) {
             "a<f64, 4> 40/0/1024/argument_sum=0,blocks=42 1a2b3c4d; b -/-/- -");
 }
 
+TEST(KernelTables, HoldEachDigitOfASum) {
+  const auto table = [](double sum) {
+    return kernel_table({{.name = "a", .evidence = {{"argument_sum", sum}, {"waves", 0.25}}}});
+  };
+  EXPECT_EQ(table(1099511627775), "a -/-/-/argument_sum=1099511627775,waves=0.25 -");
+  EXPECT_FALSE(same_arguments(table(270596761), table(270596762)));
+}
+
+TEST(KernelTables, TellKernelsOfOneNameApart) {
+  const std::string before = "a 1/0/0/argument_sum=5 x; a 2/0/0/argument_sum=6 y";
+  EXPECT_FALSE(same_arguments(before, "a 1/0/0/argument_sum=7 x; a 2/0/0/argument_sum=6 y"));
+  EXPECT_EQ(compare_kernels(before, "a 1/0/0/argument_sum=5 x; a 3/0/0/argument_sum=6 y"),
+            "a #2: registers 2 -> 3; 1 other kernel identical");
+  EXPECT_EQ(compare_kernels(before, "a 1/0/0/argument_sum=5 x"),
+            "kernel a #2 is gone; 1 other kernel identical");
+  EXPECT_EQ(facts_by_name({{.name = "a", .registers = 1}, {.name = "a", .registers = 2}})
+                .at("a #2")
+                .registers,
+            2);
+}
+
 TEST(KernelTables, AreReadWithoutWhatIsNoRowAndNoEvidence) {
   const auto kernels = parse_kernel_table("x;  y; a 1/0/0/blocks x");
   ASSERT_EQ(kernels.size(), 1u);

@@ -24,10 +24,10 @@ DryRun cost(Unit unit, Variant variant, const Options& options = {}) {
   return DryRun(90, [=](Backend& backend) { return make(unit, backend, variant, options); });
 }
 
-// The counts of a step but for the integers that its kernels are told, which only baselines hold.
+// The counts of a step but for what its kernels are told and how wide, which only baselines hold.
 Counts counted(DryRun&& run) {
   Counts step = run.step();
-  step.argument_sum = 0;
+  step.argument_sum = step.argument_magnitudes = step.threads = 0;
   return step;
 }
 

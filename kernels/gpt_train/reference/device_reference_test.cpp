@@ -11,7 +11,7 @@ namespace {
 
 // Few numbers, since a thread has two of them and is a fiber here. Keys are narrower than queries;
 // matrices are wide, tall and square.
-constexpr Shape narrow = {120, 64, 1, 1, 2, 32, 88, 2, 40, 15};
+constexpr Shape few_numbers = {120, 64, 1, 1, 2, 32, 88, 2, 40, 15};
 
 Options of(const Shape& shape, Optimizer optimizer = Optimizer::adamw) {
   return {.shape = shape,
@@ -30,24 +30,26 @@ double off(Unit unit, const Options& options, int steps) {
 
 // The worst tensor, relative to its norm: the error of storage in bf16.
 TEST(DeviceReference, AgreesWithTheOracleInEveryUnit) {
-  for (const Unit unit : parts) EXPECT_LT(off(unit, of(narrow), 1), 4e-2) << static_cast<int>(unit);
+  for (const Unit unit : parts)
+    EXPECT_LT(off(unit, of(few_numbers), 1), 4e-2) << static_cast<int>(unit);
 }
 
 TEST(DeviceReference, UpdatesAsTheOracleDoes) {
   for (const Optimizer optimizer : optimizers)
-    EXPECT_LT(off(Unit::update, of(narrow, optimizer), 2), 1e-3) << optimizer_words.of(optimizer);
+    EXPECT_LT(off(Unit::update, of(few_numbers, optimizer), 2), 1e-3)
+        << optimizer_words.of(optimizer);
 }
 
 TEST(DeviceReference, TrainsAsTheOracleDoes) {
   for (const Optimizer optimizer : optimizers)
-    EXPECT_LT(off(Unit::train_step, of(narrow, optimizer), 2), 4e-2)
+    EXPECT_LT(off(Unit::train_step, of(few_numbers, optimizer), 2), 4e-2)
         << optimizer_words.of(optimizer);
 }
 
 // All gradients of a fresh model except the head's are zero, and so are the orthogonalised
 // matrices.
 TEST(DeviceReference, MovesByDecayAloneWhereThereIsNoGradient) {
-  Options options = of(narrow, Optimizer::muon);
+  Options options = of(few_numbers, Optimizer::muon);
   options.start = Start::upstream;
   EXPECT_LT(off(Unit::train_step, options, 1), 4e-2);
 }
@@ -58,15 +60,15 @@ TEST(DeviceReference, TakesWideRowsAndManyLogits) {
 }
 
 TEST(DeviceReference, HoldsNoResultThatNoStepHasWritten) {
-  expect_written_by_each_step(*emulated(), Variant::reference, of(narrow));
+  expect_written_by_each_step(*emulated(), Variant::reference, of(few_numbers));
 }
 
 TEST(DeviceReference, MakesEachPassAnew) {
-  expect_pass_made_anew(*emulated(), Variant::reference, Unit::forward_backward, of(narrow));
+  expect_pass_made_anew(*emulated(), Variant::reference, Unit::forward_backward, of(few_numbers));
 }
 
 TEST(DeviceReference, TakesAnotherInputAsTheOptimizedVariantDoes) {
-  expect_another_input(*emulated(), of(narrow), 8e-2);
+  expect_another_input(*emulated(), of(few_numbers), 8e-2);
 }
 
 TEST(DeviceReference, HoldsWhatItsFormulaSays) {

@@ -39,17 +39,6 @@ constexpr Precision stored_result(const Gemm& problem) {
   return given == Precision::tf32 ? Precision::f32 : given;
 }
 
-// A and B read once, C written, and read too unless beta is 0.
-constexpr std::int64_t moved_bytes(const Gemm& p) {
-  const auto matrices = [&](std::int64_t stride) -> std::int64_t {
-    return stride == 0 ? 1 : p.batch;
-  };
-  const std::int64_t operand = std::int64_t{stored_bytes(p.precision)} * p.k;
-  const std::int64_t result = std::int64_t{stored_bytes(stored_result(p))} * p.m * p.n * p.batch;
-  return operand * (p.m * matrices(p.stride_a) + p.n * matrices(p.stride_b)) +
-         (p.beta == 0 ? 1 : 2) * result;
-}
-
 // Whether the library needs an algorithm chosen beforehand, once per problem: cuBLASLt does.
 constexpr bool planned(const Gemm& problem) {
   return problem.precision == Precision::tf32 || problem.precision == Precision::bf16;
@@ -72,6 +61,9 @@ struct GemmOperands {
   const void* c = nullptr;
   void* d = nullptr;
 };
+
+// A and B read once, C written, and read too unless beta is 0.
+std::int64_t moved_bytes(const Gemm& problem, const GemmOperands& operands);
 
 // A backend's own plan of a product, for any alpha and beta.
 struct GemmPlan {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The integers that a kernel is given (sizes, strides, iterations), as one sum: a kernel that is
-// told to do twice as much is the same machine code, launched as often.
+// What a kernel is told (sizes, strides, iterations, flags, limits, whether there is an array),
+// added up: a kernel that is told to do twice as much is the same machine code, launched as often.
 #pragma once
 
+#include <array>
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,31 +15,53 @@
 
 namespace holdfast {
 
+// How a word of an argument counts, as a bit beside its width in bytes.
+enum class Told : unsigned char { with_sign = 0, without_sign = 16, floating = 32, pointer = 64 };
+inline constexpr unsigned char width_bits = 15;
+
 template <class T>
-inline constexpr bool is_integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+inline constexpr bool is_word = (std::is_arithmetic_v<T> || std::is_enum_v<T> ||
+                                 std::is_pointer_v<T>)&&sizeof(T) <= sizeof(std::uint64_t);
 
 template <class T>
 inline constexpr bool is_transparent = std::is_class_v<T>&& std::is_aggregate_v<T>;
 
-// What of an integer counts: sizes do in full; of a key or a hash as much as lets the sum over a
-// step's launches be a result's number, which holds 53 bits.
-inline constexpr std::int64_t argument_range = std::int64_t{1} << 40;
+template <class T>
+constexpr Told told_as() {
+  if constexpr (std::is_pointer_v<T>)
+    return Told::pointer;
+  else if constexpr (std::is_floating_point_v<T>)
+    return Told::floating;
+  else if constexpr (std::is_enum_v<T>)
+    return told_as<std::underlying_type_t<T>>();
+  else
+    return std::is_unsigned_v<T> && !std::is_same_v<T, bool> ? Told::without_sign : Told::with_sign;
+}
 
-inline constexpr unsigned char without_sign = 16;  // added to a width
+// A word whose first byte says how wide it is and how it counts. That of a flag is 1, its width.
+template <class T>
+T marked() {
+  constexpr auto mark = static_cast<unsigned char>(sizeof(T) | static_cast<unsigned>(told_as<T>()));
+  using Bits = std::conditional_t<
+      sizeof(T) == 8, std::uint64_t,
+      std::conditional_t<sizeof(T) == 4, std::uint32_t,
+                         std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>>;
+  if constexpr (std::is_same_v<T, bool>)
+    return true;
+  else
+    return std::bit_cast<T>(Bits{mark});
+}
 
-template <class Aggregate>
-Aggregate stencil();
-
-// Becomes whatever a member is: an integer that tells its own width and sign, else zero.
+// Becomes whatever a member is: a marked word, or zero for what hides its members. It becomes no
+// aggregate, so that those within an aggregate are filled in place, member by member.
 struct Stencil {
   template <class T>
-  requires std::is_default_constructible_v<T>
+  requires(std::is_default_constructible_v<T> && (!is_transparent<T> || std::is_empty_v<T>))
   operator T() const {
-    constexpr std::size_t told = sizeof(T) + (std::is_signed_v<T> ? 0 : without_sign);
-    if constexpr (is_integer<T>)
-      return static_cast<T>(told);
-    else if constexpr (is_transparent<T>)
-      return stencil<T>();
+    if constexpr (is_word<T>)
+      return marked<T>();
+    else if constexpr (std::is_trivially_copyable_v<T>)
+      return std::bit_cast<T>(std::array<std::byte, sizeof(T)>{});  // its defaults are no marks
     else
       return T{};
   }
@@ -63,7 +88,7 @@ constexpr std::size_t most_between() {
     return most_between<Aggregate, taken, half>();
 }
 
-// The most initialisers that an aggregate takes: one per member, and per element of an array.
+// The most initialisers that an aggregate takes: one per word.
 template <class Aggregate, std::size_t some = 1>
 constexpr std::size_t initialisers() {
   if constexpr (takes<Aggregate>(std::make_index_sequence<some>()))
@@ -72,61 +97,97 @@ constexpr std::size_t initialisers() {
     return most_between<Aggregate, some / 2, some>();
 }
 
-// An aggregate whose integers hold their own width, and which is zero elsewhere.
-template <class Aggregate>
-Aggregate stencil() {
-  return []<std::size_t... i>(std::index_sequence<i...>) {
-    return Aggregate{(static_cast<void>(i), Stencil())...};
-  }
-  (std::make_index_sequence<initialisers<Aggregate>()>());
+// An aggregate of marked words, and zero elsewhere: between its members as well, because it is
+// static and nothing was copied into it.
+template <class Aggregate, std::size_t... i>
+const Aggregate& stencil(std::index_sequence<i...>) {
+  static const Aggregate marks = {(static_cast<void>(i), Stencil())...};
+  return marks;
 }
 
 #pragma GCC diagnostic pop
 
-struct IntegerPlace {
+struct Word {
   std::size_t offset = 0;
-  int width = 0;
-  bool has_sign = true;
+  std::size_t width = 0;
+  Told as = Told::with_sign;
 };
 
-// Where an aggregate holds integers, those of its arrays and of aggregates within included. The
-// words of bit-fields count as whatever they look like.
+// The words of an aggregate, those of its arrays and of aggregates within included. Bit-fields
+// count as whatever their words look like.
 template <class Aggregate>
-const std::vector<IntegerPlace>& integer_places() {
-  static const std::vector<IntegerPlace> places = [] {
-    static const Aggregate widths = stencil<Aggregate>();  // static: zero between its members
-    std::vector<IntegerPlace> found;
-    for (std::size_t at = 0; at < sizeof widths;) {
-      unsigned char told = 0;
-      std::memcpy(&told, reinterpret_cast<const std::byte*>(&widths) + at, 1);
-      const int width = told & ~without_sign;
-      const bool whole = width == 1 || width == 2 || width == 4 || width == 8;
-      const std::size_t next = at + (whole ? static_cast<std::size_t>(width) : 1);
-      if (whole && next <= sizeof widths) found.push_back({at, width, told < without_sign});
-      at = next;
+const std::vector<Word>& words_of() {
+  static const std::vector<Word> words = [] {
+    const auto& marks = stencil<Aggregate>(std::make_index_sequence<initialisers<Aggregate>()>());
+    std::vector<Word> found;
+    for (std::size_t at = 0; at < sizeof marks;) {
+      unsigned char mark = 0;
+      std::memcpy(&mark, reinterpret_cast<const std::byte*>(&marks) + at, 1);
+      const std::size_t width = mark & width_bits;
+      const bool whole = std::has_single_bit(width) && at + width <= sizeof marks;
+      if (whole) found.push_back({at, width, static_cast<Told>(mark & ~width_bits)});
+      at += whole ? width : 1;
     }
     return found;
   }();
-  return places;
+  return words;
 }
 
-// The sum of the integers in an argument. What a pointer points to does not count, nor what a class
-// hides.
+// What of an integer counts: sizes do in full; of a key or a hash as much as lets the sum over a
+// step's launches be a result's number, which holds 53 bits.
+inline constexpr std::int64_t integer_range = std::int64_t{1} << 40;
+
+// The power of two next to a number, above 0 for all but 0. Hosts whose mathematical libraries
+// differ in a last place agree in it: neither round numbers nor powers of two lie at its steps.
+inline std::int64_t magnitude(double x) {
+  constexpr std::int64_t of_one = 2048, of_no_number = 2 * of_one;
+  if (x == 0) return 0;
+  return std::isfinite(x) ? of_one + std::ilogb(0.7 * x) : of_no_number;
+}
+
+// What kernels are told, in two sums: `words` of integers and flags as they are and 1 for each
+// pointer to something, which is the same in each step; and `magnitudes` of numbers, which may
+// follow the step's number.
+struct ArgumentSums {
+  std::int64_t words = 0, magnitudes = 0;
+
+  ArgumentSums& operator+=(const ArgumentSums& other) {
+    words += other.words;
+    magnitudes += other.magnitudes;
+    return *this;
+  }
+  friend ArgumentSums operator+(ArgumentSums a, const ArgumentSums& b) { return a += b; }
+};
+
+inline ArgumentSums told_by(const std::byte* bytes, const Word& word) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, bytes + word.offset, word.width);
+  switch (word.as) {
+    case Told::pointer:
+      return {.words = bits != 0 ? 1 : 0};
+    case Told::without_sign:
+      return {.words = static_cast<std::int64_t>(bits % integer_range)};
+    case Told::floating:
+      return {.magnitudes = magnitude(word.width == sizeof(float)
+                                          ? std::bit_cast<float>(static_cast<std::uint32_t>(bits))
+                                          : std::bit_cast<double>(bits))};
+    default:
+      break;
+  }
+  const std::size_t unused = 8 * (sizeof bits - word.width);
+  return {.words = (static_cast<std::int64_t>(bits << unused) >> unused) % integer_range};
+}
+
+// Over the words of an argument. What a pointer points to does not count, nor what a class hides.
 template <class Argument>
-std::int64_t integers_in(const Argument& argument) {
-  if constexpr (is_integer<Argument>) return static_cast<std::int64_t>(argument % argument_range);
-  std::int64_t sum = 0;
-  if constexpr (is_transparent<Argument>)
-    for (const auto& [offset, width, has_sign] : integer_places<Argument>()) {
-      std::uint64_t value = 0;
-      std::memcpy(&value, reinterpret_cast<const std::byte*>(&argument) + offset,
-                  static_cast<std::size_t>(width));
-      const int unused = 64 - 8 * width;
-      const auto with_sign = static_cast<std::int64_t>(value << unused) >> unused;
-      sum +=
-          has_sign ? with_sign % argument_range : static_cast<std::int64_t>(value % argument_range);
-    }
-  return sum;
+ArgumentSums argument_sums(const Argument& argument) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(&argument);
+  ArgumentSums sums;
+  if constexpr (is_word<Argument>)
+    sums = told_by(bytes, {.width = sizeof argument, .as = told_as<Argument>()});
+  else if constexpr (is_transparent<Argument>)
+    for (const Word& word : words_of<Argument>()) sums += told_by(bytes, word);
+  return sums;
 }
 
 }  // namespace holdfast

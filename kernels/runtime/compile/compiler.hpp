@@ -74,9 +74,10 @@ class Kernel {
   void operator()(const LaunchShape& shape, Arguments... arguments) const {
     void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
     static constexpr std::size_t sizes[] = {sizeof(Arguments)..., 0};
+    const ArgumentSums told = (ArgumentSums() + ... + argument_sums(arguments));
     device_->launch(
         *function_, shape,
-        {.pointers = pointers, .sizes = sizes, .integers = (0 + ... + integers_in(arguments))});
+        {.pointers = pointers, .sizes = sizes, .sum = told.words, .magnitudes = told.magnitudes});
   }
   const Function& function() const { return *function_; }
 

@@ -37,7 +37,7 @@ struct LaunchShape {
 struct LaunchArguments {
   void** pointers = nullptr;                // to each argument
   std::span<const std::size_t> sizes = {};  // of each, bytes
-  std::int64_t integers = 0;                // their sum (argument_sum.hpp)
+  std::int64_t sum = 0, magnitudes = 0;     // of them (argument_sum.hpp)
 };
 
 // An in-order queue of a device. Kernels, replays and synchronous work use the main lane; copies

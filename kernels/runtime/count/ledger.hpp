@@ -15,10 +15,12 @@ namespace holdfast {
 struct Counts {
   std::int64_t launches =
       0;  // kernels started, own and library's, each node of a replayed graph included
-  std::int64_t argument_sum = 0;   // of the integers that own kernels are given
-  std::int64_t library_calls = 0;  // those of them started by a BLAS or FFT library
-  std::int64_t library_flops = 0;  // asked of these, by the size of their problems
-  std::int64_t library_bytes = 0;  // that these read and write once, likewise
+  std::int64_t threads = 0;              // that own kernels are launched with
+  std::int64_t argument_sum = 0;         // of what own kernels are told
+  std::int64_t argument_magnitudes = 0;  // of numbers among it, as powers of two
+  std::int64_t library_calls = 0;        // those of them started by a BLAS or FFT library
+  std::int64_t library_flops = 0;        // asked of these, by the size of their problems
+  std::int64_t library_bytes = 0;        // that these read and write once, likewise
   // Submissions that the host pays for: launches outside graphs, and replays.
   std::int64_t host_launches = 0;
   std::int64_t graph_nodes = 0;  // nodes (kernels, copies, fills) executed by replayed graphs
@@ -28,7 +30,7 @@ struct Counts {
   std::int64_t h2d_bytes = 0;
   std::int64_t d2h_bytes = 0;
   std::int64_t hidden_bytes = 0;    // of both, in transfers that a kernel may run beside
-  std::int64_t lone_launches = 0;   // that a transfer waits for and that none runs beside
+  std::int64_t lone_launches = 0;   // that a transfer waits for, and none may run beside
   std::int64_t pageable_bytes = 0;  // of both, from or to memory that is not page-locked
   std::int64_t syncs = 0;           // times the host waited for the device
   std::int64_t polls = 0;           // times the host asked whether the device has come to an event
@@ -52,7 +54,10 @@ struct Counter {
 };
 inline constexpr Counter counter_table[] = {
     {"launches", &Counts::launches, "launches"},
-    {"argument_sum", &Counts::argument_sum, "(sum of its kernels' integer arguments)", true, false},
+    {"threads", &Counts::threads, "threads of its kernels", true, false},
+    {"argument_sum", &Counts::argument_sum, "(sum of its kernels' arguments)", true, false},
+    // A number may follow that of the step.
+    {"argument_magnitudes", &Counts::argument_magnitudes, {}, false, false},
     {"library_calls", &Counts::library_calls, "library calls"},
     {"library_flops", &Counts::library_flops, "flop of libraries", true, false},
     {"library_bytes", &Counts::library_bytes, "bytes of libraries", true, false},

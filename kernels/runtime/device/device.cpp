@@ -180,14 +180,16 @@ void Device::launch(Function& function, const LaunchShape& shape,
   if (capturing_) each_word(arguments, [&](const void* word) { note_use(word); });
   function.shapes.insert(shape);
   count_launch();
-  counts().argument_sum += arguments.integers;
+  counts().threads += shape.grid.volume() * shape.block.volume();
+  counts().argument_sum += arguments.sum;
+  counts().argument_magnitudes += arguments.magnitudes;
   if (capturing_) {
     auto& [launches, argument_sum] = capturing_->launched[&function];
     ++launches;
-    argument_sum += arguments.integers;
+    argument_sum += arguments.sum;
   } else {
     ++function.launches;
-    function.argument_sum += arguments.integers;
+    function.argument_sum += arguments.sum;
   }
 }
 
@@ -213,7 +215,7 @@ void Device::open_blas() {
 void Device::gemm(const Gemm& problem, const void* a, const void* b, void* c, void* work_area) {
   enqueue([&] { return called(shown(problem)); }, {a, b, c, work_area},
           [&] { do_gemm(problem, a, b, c, work_area); });
-  count_library_call(flops(problem), moved_bytes(problem));
+  count_library_call(flops(problem), moved_bytes(problem, {a, b, c, c}));
 }
 
 std::unique_ptr<GemmPlan> Device::plan_gemm(const Gemm& problem, std::size_t work_area_bytes) {
@@ -230,7 +232,7 @@ void Device::gemm(GemmPlan& plan, const Gemm& problem, const GemmOperands& opera
   const auto& [a, b, c, d] = operands;
   enqueue([&] { return called(shown(problem)); }, {a, b, c, d, work_area},
           [&] { do_planned_gemm(plan, problem, operands, work_area); });
-  count_library_call(flops(problem), moved_bytes(problem));
+  count_library_call(flops(problem), moved_bytes(problem, operands));
 }
 
 std::unique_ptr<FftPlan> Device::plan_fft(const Fft& problem, void* work_area) {

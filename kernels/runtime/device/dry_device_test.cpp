@@ -267,7 +267,7 @@ TEST_F(DryDeviceTest, TheHostPaysForItsLaunchesAndLibraryCallsAndForEachReplay) 
   Transform transform(*backend, {.kind = Fft::Kind::complex_forward, .columns = 8});
   const auto step = [&] {
     launch({.block = {32}});
-    blas({.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2}, a.data(), a.data(), a.data());
+    blas({.m = 4, .n = 4, .k = 4, .lda = 4, .ldb = 4, .ldc = 4}, a.data(), a.data(), a.data());
     transform(a.data(), a.data() + 16);
   };
   step();
@@ -277,9 +277,10 @@ TEST_F(DryDeviceTest, TheHostPaysForItsLaunchesAndLibraryCallsAndForEachReplay) 
   const Counts before = ledger.counts;
   for (int i = 0; i < 2; ++i) device.replay(graph);
   EXPECT_EQ(ledger.counts - before, (Counts{.launches = 6,
+                                            .threads = 2 * 32,
                                             .library_calls = 4,
-                                            .library_flops = 2 * (2 * 2 * 2 * 2 + 5 * 8 * 3),
-                                            .library_bytes = 2 * (3 * 4 * 8 + 2 * 8 * 16),
+                                            .library_flops = 2 * (2 * 4 * 4 * 4 + 5 * 8 * 3),
+                                            .library_bytes = 2 * (3 * 16 * 8 + 2 * 8 * 16),
                                             .host_launches = 2,
                                             .graph_nodes = 6}));
 }
@@ -332,7 +333,8 @@ TEST_F(DryDeviceTest, ATransferOfTheCopyLaneStaysBesideKernelsWhileTheHostWaitsF
 
 TEST_F(DryDeviceTest, WhatKernelsAreToldIsCountedAtEachLaunchAndReplay) {
   const auto step = [&] {
-    for (const int integers : {149, -40}) device.launch(kernel, {}, {.integers = integers});
+    device.launch(kernel, {.grid = {3}, .block = {32, 2}}, {.sum = 149, .magnitudes = 5});
+    device.launch(kernel, {}, {.sum = -40});
   };
   step();
   EXPECT_EQ(ledger.counts.argument_sum, 109);
@@ -340,6 +342,8 @@ TEST_F(DryDeviceTest, WhatKernelsAreToldIsCountedAtEachLaunchAndReplay) {
   EXPECT_EQ(ledger.counts.argument_sum, 109);
   for (int i = 0; i < 2; ++i) device.replay(graph);
   EXPECT_EQ(ledger.counts.argument_sum, 327);
+  EXPECT_EQ(ledger.counts.argument_magnitudes, 15);
+  EXPECT_EQ(ledger.counts.threads, 3 * (3 * 64 + 1));
   EXPECT_EQ(kernel.argument_sum, 327);
   EXPECT_EQ(kernel.launches, 6);
 }
@@ -347,35 +351,15 @@ TEST_F(DryDeviceTest, WhatKernelsAreToldIsCountedAtEachLaunchAndReplay) {
 TEST_F(DryDeviceTest, ALibraryIsAccountedByTheSizesOfItsProblems) {
   const Buffer<double> a(*backend, 4096, "a");
   Blas blas(*backend);
-  blas({.m = 2, .n = 3, .k = 5, .lda = 5, .ldb = 3, .ldc = 3, .batch = 7}, a.data(), a.data(),
-       a.data());
-  EXPECT_EQ(ledger.counts.library_flops, 7 * 2 * 2 * 3 * 5);
-  EXPECT_EQ(ledger.counts.library_bytes, 8 * (2 * 5 + 5 * 3 + 7 * 2 * 3)) << "strides are 0";
+  blas({.m = 2, .n = 4, .k = 8, .lda = 8, .ldb = 4, .ldc = 4, .stride_c = 8, .batch = 7}, a.data(),
+       a.data(), a.data());
+  EXPECT_EQ(ledger.counts.library_flops, 7 * 2 * 2 * 4 * 8);
+  EXPECT_EQ(ledger.counts.library_bytes, 8 * (2 * 8 + 8 * 4 + 7 * 2 * 4)) << "one A, one B";
   Transform transform(*backend, {.kind = Fft::Kind::real_backward, .rows = 4, .columns = 8});
   const Counts before = ledger.counts;
   transform(a.data(), a.data() + 64);
   EXPECT_EQ((ledger.counts - before).library_flops, 5 * 32 * 5 / 2);
   EXPECT_EQ((ledger.counts - before).library_bytes, 4 * (8 + 2 * 5) * 8);
-}
-
-TEST(GemmBytes, AreTwiceThoseOfHalfThePrecisionAndReadWhatIsAddedTo) {
-  const Gemm bf16 = {.precision = Precision::bf16,
-                     .m = 4,
-                     .n = 8,
-                     .k = 16,
-                     .stride_a = 64,
-                     .stride_b = 128,
-                     .stride_c = 32,
-                     .batch = 3};
-  EXPECT_EQ(moved_bytes(bf16), 2 * 3 * (4 * 16 + 16 * 8 + 4 * 8));
-  Gemm other = bf16;
-  other.precision = Precision::tf32;
-  EXPECT_EQ(moved_bytes(other), 2 * moved_bytes(bf16));
-  other = bf16;
-  other.result = Precision::f32;
-  EXPECT_EQ(moved_bytes(other) - moved_bytes(bf16), 2 * 3 * 4 * 8);
-  other.beta = 1;
-  EXPECT_EQ(moved_bytes(other) - moved_bytes(bf16), (2 + 4) * 3 * 4 * 8);
 }
 
 TEST_F(DryDeviceTest, WhatAGraphCannotHoldIsRefusedInACapture) {

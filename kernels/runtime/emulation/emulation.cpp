@@ -363,8 +363,8 @@ void* warp_slot(unsigned lane) {
   return current->slot(lane);
 }
 void copy_behind(void* to, const void* from) {
-  note_access(from, 16, __builtin_return_address(0));
-  note_access(to, 16, __builtin_return_address(0));
+  note_read(from, 16, __builtin_return_address(0));
+  note_write(to, 16, __builtin_return_address(0));
   if (current->order() == Order::forward)
     current->self().open.push_back({to, from});
   else

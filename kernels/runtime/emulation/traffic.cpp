@@ -21,6 +21,7 @@ constexpr std::size_t widest = 16;  // bytes of one lane's access
 
 struct Access {
   bool shared = false;
+  bool writes = false;
   const void* instruction = nullptr;
   std::size_t round = 0;  // how often the thread was there before
   std::uintptr_t begin = 0, end = 0;
@@ -51,11 +52,29 @@ void number_rounds(std::vector<Access>& of_thread) {
       of_thread[i].round = of_thread[i - 1].round + 1;
 }
 
+void note(Access access, const void* memory, std::size_t bytes) {
+  if (accesses.empty()) return;
+  access.begin = reinterpret_cast<std::uintptr_t>(memory);
+  access.end = access.begin + bytes;
+  access.shared = is_shared(memory);
+  if (!access.shared && !is_device_memory(access.begin)) return;
+  const std::size_t thread =
+      threadIdx.x + std::size_t{blockDim.x} * (threadIdx.y + std::size_t{blockDim.y} * threadIdx.z);
+  auto& own = accesses[thread];
+  // A vector is read by one access, and written by one for each of its members.
+  const bool adjoins = !own.empty() && access.writes && own.back().writes &&
+                       own.back().end == access.begin && access.end - own.back().begin <= widest;
+  if (adjoins)
+    own.back().end = access.end;
+  else
+    own.push_back(access);
+}
+
 // The accesses of a request, by their places.
 Traffic of_device_request(std::span<const Access> request) {
   std::uintptr_t bytes = 0, covered = 0, next_sector = 0;
   Traffic traffic{.requests = 1};
-  for (const auto& [shared, instruction, round, begin, end] : request) {
+  for (const auto& [shared, writes, instruction, round, begin, end] : request) {
     bytes += end - std::min(end, std::max(begin, covered));
     covered = std::max(covered, end);
     const std::uintptr_t last = (end - 1) / sector_bytes;
@@ -126,7 +145,7 @@ void remove_device_memory(const void* memory) {
 }
 
 void begin_block_traffic(std::size_t threads) {
-  if (record) accesses.assign(threads, {});
+  accesses.assign(record ? threads : 0, {});  // a kernel that threw left some
 }
 
 void end_block_traffic(const std::string& kernel) {
@@ -141,20 +160,12 @@ void end_block_traffic(const std::string& kernel) {
   record->add(kernel, sum);
 }
 
-void note_access(const void* memory, std::size_t bytes, const void* instruction) {
-  if (accesses.empty()) return;
-  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  const bool shared = is_shared(memory);
-  if (!shared && !is_device_memory(begin)) return;
-  const std::size_t thread =
-      threadIdx.x + std::size_t{blockDim.x} * (threadIdx.y + std::size_t{blockDim.y} * threadIdx.z);
-  auto& own = accesses[thread];
-  // The members of a vector are one access of a GPU, and several of the CPU.
-  if (!own.empty() && own.back().end == begin && begin + bytes - own.back().begin <= widest)
-    own.back().end += bytes;
-  else
-    own.push_back(
-        {.shared = shared, .instruction = instruction, .begin = begin, .end = begin + bytes});
+void note_read(const void* memory, std::size_t bytes, const void* instruction) {
+  note({.instruction = instruction}, memory, bytes);
+}
+
+void note_write(const void* memory, std::size_t bytes, const void* instruction) {
+  note({.writes = true, .instruction = instruction}, memory, bytes);
 }
 
 }  // namespace holdfast::emulation

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts how warps of emulated kernels read and write device and shared memory: an access pattern
 // that a GPU serves in more transactions than it must shows without one. Only kernels of a file
-// that was compiled with -fsanitize=thread are seen, because the calls that it makes before each
-// access are answered here instead of by the sanitizer's library.
+// that gcc compiled with -fsanitize=thread are seen, because the calls that it makes before each
+// access are answered here instead of by the sanitizer's library. It makes none for atomics, for
+// memcpy, and for a structure that is handed by value to a function which is not inlined.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +14,10 @@
 namespace holdfast::emulation {
 
 // Of one kernel. A request is what the lanes of a warp access at one instruction, all for the first
-// time, all for the second, and so on. Of device memory a sector is 32 bytes, the least that is
-// moved for it. Shared memory lies in 32 banks, neighbouring words of 4 bytes in neighbouring ones:
-// each gives a word in a wavefront.
+// time, all for the second, and so on; a lane's stores to adjoining places, one right after the
+// other, are taken for one of a vector, which gcc makes member by member. Of device memory a sector
+// is 32 bytes, the least that is moved for it. Shared memory lies in 32 banks, neighbouring words
+// of 4 bytes in neighbouring ones: each gives a word in a wavefront.
 struct Traffic {
   std::int64_t requests = 0;  // of device memory
   std::int64_t sectors = 0;
@@ -50,6 +52,7 @@ void begin_block_traffic(std::size_t threads);
 void end_block_traffic(const std::string& kernel);
 
 // By the running thread of a block, at an instruction.
-void note_access(const void* memory, std::size_t bytes, const void* instruction);
+void note_read(const void* memory, std::size_t bytes, const void* instruction);
+void note_write(const void* memory, std::size_t bytes, const void* instruction);
 
 }  // namespace holdfast::emulation

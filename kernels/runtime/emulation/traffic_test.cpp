@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "runtime/emulation/emulation.hpp"
@@ -80,6 +81,22 @@ TEST_F(TrafficTest, MembersOfAVectorAreOneRequest) {
   expect(of(copy, 32), {2, 2 * 16, 2 * 16});
 }
 
+// As a GPU has it, where each of the two moves every sector.
+TEST_F(TrafficTest, NumbersReadOneByOneAreARequestEachThoughTheyAdjoin) {
+  expect(of([this](unsigned i) { y[i] = x[2 * i] + x[2 * i + 1]; }, 32),
+         {3, 16 + 16 + 8, 8 + 8 + 8});
+}
+
+TEST_F(TrafficTest, OfAKernelThatThrewNothingIsLeftToTheNext) {
+  const auto fail = [this](unsigned i) {
+    y[i] = 1;
+    throw std::runtime_error("planted");
+  };
+  EXPECT_ANY_THROW(of(fail, 32));
+  run_grid("wider", {.block = {256}}, Order::forward, [this] { y[threadIdx.x] = 1; });
+  expect(of([this](unsigned i) { y[i] = 1; }, 32), {1, 8, 8});
+}
+
 TEST_F(TrafficTest, EachRoundOfALoopIsARequest) {
   const auto sum = [this](unsigned i) {
     for (unsigned k = i; k < 320; k += 32) y[i] += x[k];
@@ -122,6 +139,15 @@ TEST_F(TrafficTest, WiderWordsTakeMoreWavefronts) {
   expect(of([=](unsigned i) { numbers[i] = 1; }, 32), wavefronts(2, 2));
   auto* const vectors = reinterpret_cast<Four*>(&tile[0][0]);
   expect(of([=](unsigned i) { vectors[i] = {}; }, 32), wavefronts(4, 4));
+}
+
+TEST_F(TrafficTest, CopiesBehindAKernelAreAReadAndAWrite) {
+  auto* const vectors = reinterpret_cast<Four*>(&tile[0][0]);
+  const auto copy = [=, this](unsigned i) {
+    copy_behind(vectors + i, x + 2 * i);
+    finish_copies();
+  };
+  expect(of(copy, 32), {1, 16, 16, 4, 4});
 }
 
 TEST_F(TrafficTest, MemoryOfNoDeviceIsNone) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -18,10 +20,30 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+using LaunchesSoFar = std::map<const Function*, Graph::Launched>;
+
+LaunchesSoFar launches_so_far(const Backend& backend) {
+  LaunchesSoFar so_far;
+  if (!backend.compiler) return so_far;
+  for (const auto& program : backend.compiler->programs())
+    for (const Function& function : program->functions)
+      so_far[&function] = {function.launches, function.argument_sum};
+  return so_far;
+}
+
 struct CountedSteps {
   std::vector<Counts> counts = {};
+  std::vector<LaunchesSoFar> launches = {};  // before the first, after each
   double least_seconds = std::numeric_limits<double>::infinity();
 };
+
+// On a device the first step after a wait has no work of a former one to run beside, so that fewer
+// bytes of its transfers may be hidden than of any later one's.
+void step_behind_a_wait(Backend& backend, Computation& computation) {
+  if (!backend.device) return;
+  const SteadyPhase steady(backend, computation);
+  computation.step();
+}
 
 // Steps in a row, to expose a computation that remembers an unchanged input: eight, or as many as
 // fit into some hundredths of a second if a step is slow, at least one. All timed steps are
@@ -34,6 +56,9 @@ CountedSteps count_steps(Backend& backend, Computation& computation) {
   const Ledger& ledger = backend.ledger;
   CountedSteps counted;
   counted.counts.reserve(most);
+  counted.launches.reserve(most + 1);
+  step_behind_a_wait(backend, computation);
+  counted.launches.push_back(launches_so_far(backend));
   const SteadyPhase steady(backend, computation);
   const HeapWatch heap;  // over all of them, so that what each step leaves behind adds up
   const double start = thread_cpu_seconds();
@@ -45,40 +70,50 @@ CountedSteps count_steps(Backend& backend, Computation& computation) {
     check_heap(heap, backend, computation);
     counted.least_seconds = std::min(counted.least_seconds, taken.count());
     counted.counts.push_back(ledger.counts - before);
+    counted.launches.push_back(launches_so_far(backend));
     if (counted.counts.size() >= least && thread_cpu_seconds() - start > enough) break;
   }
   return counted;
 }
 
-// On a device the first step after a wait has no work of a former one to run beside, so that fewer
-// bytes of its transfers may be hidden than of any later one's.
-void step_behind_a_wait(Backend& backend, Computation& computation) {
-  if (!backend.device) return;
-  const SteadyPhase steady(backend, computation);
-  computation.step();
+// " (kernel fill: launched 1 times, then 2)", of the first by name that a step treats in another
+// way than the first step did.
+std::string unlike_first(const std::vector<LaunchesSoFar>& launches, std::size_t step) {
+  const auto in = [&](std::size_t which, const Function* function) {
+    Graph::Launched made = launches[which + 1].at(function);
+    if (const auto before = launches[which].find(function); before != launches[which].end()) {
+      made.launches -= before->second.launches;
+      made.argument_sum -= before->second.argument_sum;
+    }
+    return made;
+  };
+  std::set<std::string> unlike;
+  for (const auto& [function, so_far] : launches[1]) {
+    const auto first = in(0, function), now = in(step, function);
+    if (first.launches != now.launches)
+      unlike.insert(text(" (kernel ", function->expression, ": launched ", first.launches,
+                         " times, then ", now.launches, ")"));
+    else if (first.argument_sum != now.argument_sum)
+      unlike.insert(text(" (kernel ", function->expression, ": its arguments add up to ",
+                         first.argument_sum, ", then ", now.argument_sum,
+                         "; let it read from memory what changes from step to step)"));
+  }
+  return unlike.empty() ? "" : *unlike.begin();
 }
 
-// The counts of one step, which must be the same for each of them.
-Counts per_step(const std::vector<Counts>& steps) {
+// The counts of one step, which must be the same for each of them; of those that need not be, the
+// first's, whose number is always the same.
+Counts per_step(const CountedSteps& counted) {
+  const std::vector<Counts>& steps = counted.counts;
   for (const auto& [name, member, timed, steady, in_profiles] : counter_table)
-    for (const Counts& step : steps)
-      if (steady && step.*member != steps.front().*member)
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      if (steady && steps[i].*member != steps.front().*member)
         throw Error(Fault::broken_rule,
                     text(name, " is not steady: one step counts ", steps.front().*member,
-                         ", another ", step.*member, "; every step must do the same work after ",
-                         steps.size(), " or fewer to warm up"));
-  return steps.back();
-}
-
-using LaunchesSoFar = std::map<const Function*, Graph::Launched>;
-
-LaunchesSoFar launches_so_far(const Backend& backend) {
-  LaunchesSoFar so_far;
-  if (!backend.compiler) return so_far;
-  for (const auto& program : backend.compiler->programs())
-    for (const Function& function : program->functions)
-      so_far[&function] = {function.launches, function.argument_sum};
-  return so_far;
+                         ", another ", steps[i].*member, unlike_first(counted.launches, i),
+                         "; every step must do the same work after ", steps.size(),
+                         " or fewer to warm up"));
+  return steps.front();
 }
 
 std::string shown(const std::set<LaunchShape>& shapes) {
@@ -160,7 +195,7 @@ void read_programs(const Backend& backend, const LaunchesSoFar& before, int step
 }  // namespace
 
 Counts steady_step(Backend& backend, Computation& computation) {
-  return per_step(count_steps(backend, computation).counts);
+  return per_step(count_steps(backend, computation));
 }
 
 void check_counts(const Subject& subject, const Counts& made, std::int64_t steps) {
@@ -281,14 +316,13 @@ Subject warmed_up(const Steps& steps, Variant variant, const std::string& device
 
 void count_now(Subject& subject) {
   Backend& backend = *subject.backend;
-  step_behind_a_wait(backend, *subject.computation);
-  const LaunchesSoFar before = launches_so_far(backend);
   const CountedSteps counted = count_steps(backend, *subject.computation);
   subject.step_seconds = counted.least_seconds;
-  subject.measured.step = per_step(counted.counts);
+  subject.measured.step = per_step(counted);
   subject.counted = true;
   if (backend.compiler)
-    read_programs(backend, before, static_cast<int>(counted.counts.size()), subject.measured);
+    read_programs(backend, counted.launches.front(), static_cast<int>(counted.counts.size()),
+                  subject.measured);
   subject.measured.peak_bytes = backend.ledger.peak_bytes;
 }
 

@@ -27,7 +27,7 @@ struct KernelUse {
   int registers = 0, spill_bytes = 0, shared_bytes = 0;
   int local_bytes = 0;  // per thread
   std::int64_t launches = 0;
-  std::int64_t argument_sum = 0;  // of the integers that these launches are given
+  std::int64_t argument_sum = 0;  // of what these launches are told
   bool used = false;              // launched at all, in the warm-up or in a step
   // Over all launch shapes: blocks and threads of one launch each, the largest block, the most
   // dynamic shared memory, the lowest occupancy, the waves of each.

@@ -157,7 +157,10 @@ const Metric table[] = {
     {"d2h_bytes", "B", "exact", lower, gpu, variant, steps, per_step<&Counts::d2h_bytes>},
     {"syncs", "1", "exact", lower, gpu, variant, steps, per_step<&Counts::syncs>},
     // Held where nothing executes: timed steps on a GPU must count as much as the accounted one.
+    {"threads", "1", "exact", same, on_dry, variant, steps, per_step<&Counts::threads>},
     {"argument_sum", "1", "exact", same, on_dry, variant, steps, per_step<&Counts::argument_sum>},
+    {"argument_magnitudes", "1", "exact", same, on_dry, variant, steps,
+     per_step<&Counts::argument_magnitudes>},
     {"copies", "1", "exact", lower, on_dry, variant, steps, per_step<&Counts::copies>},
     {"transfers", "1", "exact", lower, on_dry, variant, steps, per_step<&Counts::transfers>},
     {"exposed_bytes", "B", "exact", lower, on_dry, variant, steps,
