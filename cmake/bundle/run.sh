@@ -80,6 +80,9 @@ for argument in "$@"; do
     *) fail "unknown option $argument; --help lists them" ;;
   esac
 done
+# Steps as is_asked_for reads them: what it would not find must not pass for asked.
+[[ -z $only || $only =~ ^[a-z0-9_]+(,[a-z0-9_]+)*$ ]] ||
+  fail "--only=$only: name steps with commas between them; --help lists them"
 for name in ${only//,/ }; do
   grep -q "^$name " <<< "$steps" || fail "--only=$only: there is no step $name; --help lists them"
 done

@@ -184,6 +184,10 @@ tour --archive=tour.zip
 expect 2 'ends in .tar.gz' "another archive"
 tour --only=nothing
 expect 2 'there is no step nothing' "an unknown step"
+for only in 'smoke gate_1' 'smok.' ',' 'smoke,' ''; do
+  tour --only="$only"
+  expect 2 '^run.sh: .*--only=.*--help lists them$' "steps that are none, --only='$only',"
+done
 echo broken > "$place/broken.tar.gz"
 tour --out="$place/four" --archive="$place/broken.tar.gz" --resume
 expect 2 'is no archive of a tour' "an archive that is none"

@@ -117,7 +117,9 @@ def verdict(api: Api, run: dict[str, Any]) -> str:
     if not kept:
         return ""
     try:
-        packed = io.BytesIO(api.archive(int(kept[-1]["id"])))
+        # All attempts of a run share its id, and no order is promised: a later one has a larger id.
+        newest = max(int(one["id"]) for one in kept)
+        packed = io.BytesIO(api.archive(newest))
         with zipfile.ZipFile(packed) as archive, archive.open(VERDICT) as file:
             return file.read(LARGEST_VERDICT).decode("utf-8", "replace")
     except UNREADABLE:

@@ -38,6 +38,7 @@ class GitHub(ThreadingHTTPServer):
         self.pulls: list[dict[str, Any]] = []
         self.comments: list[dict[str, Any]] = []
         self.files: dict[str, str] | None = {"results/verdict.md": "# holdfast: 1 blocks\n"}
+        self.artifacts = [5]  # by their ids, in the order in which they are listed; only 5 can be had
         self.asked: list[tuple[str, str, str | None]] = []
         self.packed: bytes | None = None  # in place of the files
         self.expired = False
@@ -85,8 +86,8 @@ class Answer(BaseHTTPRequestHandler):
         elif path.startswith("/pulls/"):
             self.send(next(one for one in github.pulls if f"/pulls/{one['number']}" == path))
         elif path == "/actions/runs/77/artifacts":
-            kept = {"id": 5, "name": "holdfast", "expired": github.expired}
-            self.send({"artifacts": [kept] if github.files is not None else []})
+            listed = [{"id": id, "name": "holdfast", "expired": github.expired} for id in github.artifacts]
+            self.send({"artifacts": listed if github.files is not None else []})
         elif path == "/actions/artifacts/5/zip":
             self.send_response(302)
             self.send_header("Location", f"{github.address}/elsewhere/archive.zip")
@@ -217,6 +218,13 @@ def test_an_artifact_that_has_expired_is_no_verdict(github: GitHub, tmp_path: Pa
     github.pulls, github.expired = [pull(3, REPOSITORY)], True
     run(github, tmp_path)
     assert "No verdict was reached" in github.comments[0]["body"]
+
+
+@pytest.mark.parametrize("listed", [[5, 4], [4, 5]], ids=["newest first", "oldest first"])
+def test_of_a_check_that_ran_again_the_newest_verdict_is_told(github: GitHub, tmp_path: Path, listed: list[int]) -> None:
+    github.pulls, github.artifacts = [pull(3, REPOSITORY)], listed
+    run(github, tmp_path)
+    assert "1 blocks" in github.comments[0]["body"]
 
 
 def test_what_the_server_refuses_is_a_failure(github: GitHub, tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ python=$root/.venv/bin/python3
 # shellcheck source=cmake/ci/git_token.sh
 . "$root/cmake/ci/git_token.sh"
 "$holdfast" history fetch --store="$store" --remote="${HISTORY_REMOTE:-origin}"
-if [ -z "$(find "$store" -name '*.ndjson' -not -path '*/.*' -print -quit)" ]; then
+# What git keeps in the store is no history; hidden folders above the store say nothing.
+if [ -z "$(cd "$store" && find . -name '*.ndjson' -not -path '*/.*' -print -quit)" ]; then
   echo "::warning title=holdfast::there is no history yet; the nightly workflow begins it"
   exit 3
 fi

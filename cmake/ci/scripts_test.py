@@ -379,15 +379,24 @@ def test_what_git_keeps_in_a_store_is_no_history(store_command: Path, tmp_path: 
     assert "there is no history yet" in done.stdout
 
 
+def test_a_history_in_a_store_below_a_hidden_folder_is_one(store_command: Path, tmp_path: Path) -> None:
+    store = tmp_path / ".cache" / "store"
+    (store / "host").mkdir(parents=True)
+    (store / "host" / "2026.ndjson").write_text("{}\n")
+    done = run("publish.sh", tmp_path / "site", store, HOLDFAST=store_command)
+    assert "there is no history yet" not in done.stdout
+    assert done.returncode != 3
+
+
 def packed(folder: Path, files: dict[str, str]) -> Path:
-    bundle = folder / "holdfast-0.1.0.tar.gz"
+    bundle = folder / "holdfast-0.1.0-linux-x86_64.tar.gz"
     with tarfile.open(bundle, "w:gz") as archive:
         for name, content in files.items():
             path = folder / "made" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content)
             path.chmod(0o755)
-            archive.add(path, f"holdfast-0.1.0/{name}")
+            archive.add(path, f"holdfast-0.1.0-linux-x86_64/{name}")
     return bundle
 
 
@@ -395,7 +404,7 @@ def test_a_release_has_checksums_and_the_terms_of_what_is_in_it(tmp_path: Path) 
     files = {"run.sh": "#!/bin/sh\n", "LICENSE": "ours", "licences/fftw/COPYING": "the GPL"}
     bundle = packed(tmp_path, files)
     out = tmp_path / "out"
-    done = run("release.sh", bundle, out)
+    done = run("release.sh", "v0.1.0", bundle, out)
     assert done.returncode == 0, done.stderr
     assert (out / "NOTICES.txt").read_text() == "==== LICENSE\n\nours\n==== licences/fftw/COPYING\n\nthe GPL\n"
     summed = [line.split()[1] for line in (out / "SHA256SUMS").read_text().splitlines()]
@@ -404,9 +413,18 @@ def test_a_release_has_checksums_and_the_terms_of_what_is_in_it(tmp_path: Path) 
 
 
 def test_a_bundle_without_terms_is_no_release(tmp_path: Path) -> None:
-    done = run("release.sh", packed(tmp_path, {"run.sh": "#!/bin/sh\n"}), tmp_path / "out")
+    done = run("release.sh", "v0.1.0", packed(tmp_path, {"run.sh": "#!/bin/sh\n"}), tmp_path / "out")
     assert done.returncode == 3
     assert "has no licences/" in done.stderr
+
+
+@pytest.mark.parametrize("tag", ["v0.2.0", "v0.1", "v0.1.0-linux", "v*", "v", "0.1.0", "main"])
+def test_a_bundle_of_another_version_than_its_tag_is_no_release(tmp_path: Path, tag: str) -> None:
+    out = tmp_path / "out"
+    done = run("release.sh", tag, packed(tmp_path, {"LICENSE": "ours", "licences/fftw/COPYING": "the GPL"}), out)
+    assert done.returncode == 3
+    assert f"release: the tag {tag} " in done.stderr
+    assert not out.exists()
 
 
 TOUR = """#!/usr/bin/env bash

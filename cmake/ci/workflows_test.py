@@ -158,6 +158,15 @@ def test_a_release_is_what_was_packed_of_a_tag_that_is_there() -> None:
     published = step("release", "publish", "Publish")
     assert published.index("(cd dist && sha256sum --check SHA256SUMS)") < published.index("gh release create")
     assert "--verify-tag" in published
+    assert 'bash cmake/ci/release.sh "$GITHUB_REF_NAME" build/bundle/' in step("release", "bundle", "Pack")
+
+
+def test_a_release_is_of_a_commit_that_main_has() -> None:
+    steps = steps_of("release", "bundle")
+    (held,) = [at for at, one in enumerate(steps) if "git merge-base --is-ancestor HEAD origin/main ||" in one]
+    (packed,) = [at for at, one in enumerate(steps) if "cmake/ci/release.sh" in one]
+    assert held < packed and "exit 1" in steps[held]
+    assert "fetch-depth: 0 " in step("release", "bundle", "actions/checkout@")
 
 
 def test_who_may_comment_runs_nothing_that_a_change_brings() -> None:

@@ -51,7 +51,7 @@ def shares_of(profile: Profile) -> Shares:
         return added(
             (scope.path.rpartition("/")[2], scope.self_s or 0.0) for scope in profile.scopes
         )
-    if timed(profile):
+    if timed(profile.ops):
         return added((op.name, op.fraction or 0.0) for op in profile.ops)
     return added((op.name, float(op.count)) for op in profile.ops)
 
@@ -59,7 +59,7 @@ def shares_of(profile: Profile) -> Shares:
 def basis_of(profile: Profile) -> str:
     if by_scopes(profile):
         return "own time"
-    if timed(profile):
+    if timed(profile.ops):
         return "device time" if profile.clock == "cupti" else "time"
     return UNTIMED
 

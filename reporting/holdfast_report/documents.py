@@ -62,6 +62,7 @@ class Case(Record):
     variants: dict[str, Variant]
     metrics: dict[str, Metric]
     derived: dict[str, Metric] = {}
+    of_other_rounds: bool = False  # than those of the build that took turns with it
 
     def metric(self, variant: str, name: str) -> Metric | None:
         """A metric of a variant, or of the case as a whole (variant "case")."""

@@ -115,7 +115,7 @@ def limits_of(
 ) -> tuple[float, float]:
     """A varying series gets room for a change of a tenth, so that noise does not look like news;
     a count that changed by one is news. No value of `kept` is left out."""
-    shown = [*reach_of(values, kept), *((band.low, band.high) if band else ())]
+    shown = [*reach_of(values, kept), *(band.ends if band else ())]
     low, high = drawable(min(shown)), drawable(max(shown))
     slack = 0.18 * max(high - low, 0.0 if counts and high > low else 0.1 * abs(high), 1e-12)
     return low - slack, high + slack

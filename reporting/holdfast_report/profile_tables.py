@@ -91,15 +91,15 @@ def unit_of_count(name: str) -> str:
 
 
 def op_share(op: Op, ops: Sequence[Op]) -> float | None:
-    """The share of the device's time or, where that is unknown, of the calls."""
-    calls = sum(one.count for one in ops)
-    if op.fraction is not None or not calls:
+    """The share of the device's time or, where no operation has a time, of the calls."""
+    if timed(ops):
         return op.fraction
-    return op.count / calls
+    calls = sum(one.count for one in ops)
+    return op.count / calls if calls else None
 
 
-def timed(profile: Profile) -> bool:
-    return any(op.fraction is not None for op in profile.ops)
+def timed(ops: Sequence[Op]) -> bool:
+    return any(op.fraction is not None for op in ops)
 
 
 def ops(profile: Profile) -> Table:
@@ -120,7 +120,7 @@ def ops(profile: Profile) -> Table:
         )
         for op in profile.ops
     ]
-    of_what = "share of time" if timed(profile) else "share of calls"
+    of_what = "share of time" if timed(profile.ops) else "share of calls"
     called = ("operation", "kind", of_what, "count", "time", "mean", "shortest", "longest")
     shaped = ("occupancy", "waves", "grid", "block", "registers", "spill", "shared")
     return compact(Table((*called, *shaped), rows, text_columns=2))

@@ -2,7 +2,9 @@
 """Cases that differ in one axis of their ids alone: a curve where the axis counts something, and
 where it names ways of doing the same, a table that says which one to use when."""
 
+import re
 from dataclasses import dataclass, field
+from math import isfinite
 
 from holdfast_report.cells import Table
 from holdfast_report.documents import Case
@@ -51,11 +53,15 @@ def taken_apart(case: str) -> Name:
     return Name(family, axes | {"dtype": words[-1]})
 
 
+# Plain ones: float() also takes inf, nan and 1_0, which name something in an id.
+NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e-?[0-9]+)?")
+
+
 def number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
+    if not NUMBER.fullmatch(text):
         return None
+    value = float(text)
+    return value if isfinite(value) else None
 
 
 Group = dict[str, Case]  # by the value of the axis in which they differ

@@ -29,7 +29,7 @@ SAMPLED = ("speedup", "time_s")
 @dataclass(frozen=True)
 class Band:
     """What the gate accepts now: the baseline, and how far a value may lie from it (a ratio, 0 for
-    exact ones)."""
+    exact ones, infinite where any loss is allowed)."""
 
     baseline: float
     tolerance: float
@@ -40,16 +40,23 @@ class Band:
 
     @property
     def high(self) -> float:
-        return self.baseline * (1 + self.tolerance)
+        return inf if self.tolerance == inf else self.baseline * (1 + self.tolerance)
+
+    @property
+    def ends(self) -> list[float]:
+        """Those that a figure has to reach."""
+        return [end for end in (self.low, self.high) if end != inf]
 
 
 def band_of(row: Row | None, entry: Entry | None) -> Band | None:
     if row and isinstance(row.baseline, float | int):
         if row.standard == "bound":  # the limit says where the bound lies, and is none of both sides
             return Band(row.baseline, 0.0)
-        # A higher-is-better limit is negative: -5 % is a factor of 1.05 below.
+        # A higher-is-better limit is negative: -5 % is a factor of 1.05 below, -100 % is any factor.
         limit = row.limit or 0.0
-        return Band(row.baseline, 1 / (1 + limit) - 1 if -1 < limit < 0 else limit)
+        if limit <= -1:
+            return Band(row.baseline, inf)
+        return Band(row.baseline, 1 / (1 + limit) - 1 if limit < 0 else limit)
     if entry and isinstance(entry.value, float | int):
         return Band(entry.value, 0.0)
     return None

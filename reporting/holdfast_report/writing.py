@@ -4,22 +4,25 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 
 from holdfast_report import Problem
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A name beside `path` to write to; it takes that place at the end, and nothing is left of it if
-    writing fails."""
-    beside = path.with_name(path.name + ".new")
+    """A name beside `path` to write to, of this writer alone; it takes that place at the end, and nothing
+    is left of it if writing fails."""
+    beside = path.with_name(f".{token_hex(8)}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield beside
         beside.replace(path)
-    except OSError as error:
+    except BaseException as error:
         with suppress(OSError):
             beside.unlink()
+        if not isinstance(error, OSError):
+            raise
         raise Problem(
             f"--out: {path} cannot be written ({error.strerror}); choose another place"
         ) from error

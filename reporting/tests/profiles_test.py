@@ -9,7 +9,7 @@ import profile_builders
 import pytest
 from builders import STEP, Workplace
 from holdfast_report import Problem, profile_tables
-from holdfast_report.cells import Branch, Cell, Share, Table
+from holdfast_report.cells import DASH, Branch, Cell, Share, Table
 from holdfast_report.profiles import Profile, read_profiles
 from holdfast_report.root import read_root
 from profile_builders import loop, op, scope
@@ -102,6 +102,12 @@ def test_timed_operations_show_their_share_of_the_time() -> None:
     assert column(table, "grid")[0] == "2\u00d74\u00d76"
     assert column(table, "block")[0] == "512"
     assert column(table, "spill") == ["0 B", "48 B"]
+
+
+def test_an_operation_without_a_time_beside_timed_ones_has_no_share() -> None:
+    """A share of the calls in a column that says share of time is another number."""
+    table = profile_tables.ops(parsed(profile_builders.gpu(ops=[op("timed", 10, 0.004, 0.004), op("untimed", 30, None, 0.004)])))
+    assert column(table, "share of time") == [Share(1.0, "100 %"), DASH]
 
 
 def test_operations_that_did_not_run_show_their_share_of_the_calls_and_no_times() -> None:

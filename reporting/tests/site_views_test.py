@@ -8,6 +8,7 @@ import builders
 import planted_history
 import pytest
 from holdfast_report.site.archive import Archive, Column, Commit, Part, Run
+from holdfast_report.site.gathering import Gathering
 from holdfast_report.site.levels import (
     Change,
     Creep,
@@ -36,6 +37,7 @@ from holdfast_report.site.views import (
     summary,
     surroundings,
 )
+from holdfast_report.units import readable
 from planted_history import HOST, STEP_CASE, sha
 from site_place import REPOSITORY, Links
 
@@ -236,6 +238,25 @@ def test_a_drift_names_where_it_began_and_both_levels() -> None:
     site.levels.drifts[key()] = Drift(key(), 1, 2.0, 3.0, 0.5, True)
     said = words(index(site, Renderer(site)))
     assert "+50 % 2 s \u2192 3 s since" in said and sha(1)[:10] in said[said.index("What drifted") :]
+
+
+@pytest.mark.parametrize(("metric", "declared", "from_to"), [
+    ("compile_warm", "programs", "1 program \u2192 2 programs"), ("flop_per_s", "1/s", "1 flop/s \u2192 2 flop/s"),
+])
+def test_a_list_of_changes_has_the_unit_of_the_figures(metric: str, declared: str, from_to: str) -> None:
+    gathering = Gathering({})
+    gathering.units[metric] = declared
+    for at in range(4):
+        number = gathering.commit(sha(at), planted_history.time_of(at), {})
+        gathering.run(HOST, number).part("cubed_sphere_swe", planted_history.time_of(at))
+        gathering.value(key(metric), number, 1.0 + at // 3, None, planted_history.time_of(at))
+    archive = gathering.archive([sha(at) for at in range(4)])
+    column = archive.columns[key(metric)]
+    assert f"{readable(1, column.unit)} \u2192 {readable(2, column.unit)}" == from_to
+    assert moved(change(3, 1.0, of=key(metric)), archive).levels == from_to
+    site = site_of(archive)
+    site.levels.drifts[key(metric)] = Drift(key(metric), 1, 1.0, 2.0, 1.0, True)
+    assert f"{from_to} since" in words(index(site, Renderer(site)))
 
 
 def test_names_of_names_are_followed_and_a_circle_ends(tmp_path: Path) -> None:

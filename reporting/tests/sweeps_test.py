@@ -48,6 +48,15 @@ def test_two_points_or_points_of_different_families_are_no_curve() -> None:
     assert curves(part_of([*two, other])) == []
 
 
+@pytest.mark.parametrize("word", ["inf", "nan", "infinity", "1_0", "1e999"])
+def test_a_word_that_python_takes_for_a_number_names_a_way(word: str) -> None:
+    part = part_of([host_case(f"toy/step/cap:{cap}/f64", 1e-3 * at) for at, cap in enumerate(("1", "2", word), start=1)])
+    assert curves(part) == []
+    ((axis, table),) = choices(part)
+    assert axis == "cap"
+    assert [row[1] for row in table.rows] == ["1", "2", word]
+
+
 def test_a_value_that_never_moves_is_no_curve() -> None:
     cases = [
         builders.case(f"toy/a/n:{n}/f64", False, {"optimized": builders.dry_variant(1, 64, [])}, {})

@@ -2,6 +2,7 @@
 import re
 import sys
 import tracemalloc
+from math import inf
 from pathlib import Path
 
 import builders
@@ -213,6 +214,17 @@ def test_a_limit_below_the_baseline_becomes_a_band_on_both_sides() -> None:
     assert band is not None
     assert band.low == pytest.approx(10.0 * 0.95)
     assert band.high == pytest.approx(10.0 / 0.95)
+
+
+@pytest.mark.parametrize("baseline", [10.0, 0.0])
+def test_a_limit_that_allows_any_loss_becomes_a_band_from_zero_without_an_upper_end(baseline: float) -> None:
+    """A tolerance of 1 for what is better when higher."""
+    band = band_of(Row.model_validate(builders.improved() | {"baseline": baseline, "limit": -1.0}), None)
+    assert band is not None
+    assert (band.low, band.high) == (0.0, inf)
+    (green,) = areas(panel(series("speedup", [9.0, 11.0]), band), "good")
+    heights = [y for _, y in green.outlines[0]]
+    assert min(heights) == TOP and TOP < max(heights) < BOTTOM
 
 
 def test_a_value_beyond_its_bound_lies_in_no_green_band() -> None:

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain, pairwise
 from statistics import median
 
-from holdfast_report.units import plural
+from holdfast_report.units import plural, unit_of
 
 Key = tuple[str, str, str, str]  # device class, case, variant, metric
 
@@ -215,6 +215,11 @@ class Archive:
     def position(self) -> dict[str, int]:
         """The position of a commit, by its name."""
         return {commit.name: at for at, commit in enumerate(self.commits)}
+
+    def unit(self, key: Key) -> str:
+        """The unit of a series, in figures as in lists."""
+        column = self.columns.get(key)
+        return column.unit if column else unit_of(key[3])
 
     def runs_of(self, device_class: str) -> list[Run]:
         return self._by_class.get(device_class, [])

@@ -53,7 +53,7 @@ def limits_of(column: Column, band: Band | None, levels: Levels) -> Limits:
     alarms = [column.values[index] for index in column.alarms]
     medians = [level for _, _, level in levels.segments.get(column.key, [])]
     reach = reach_of(column.values, [column.last, *alarms, *medians])
-    shown = [*reach, *((band.low, band.high) if band else ())]
+    shown = [*reach, *(band.ends if band else ())]
     low, high = drawable(min(shown)), drawable(max(shown))
     if low == high == 0:
         return Limits(0.0, 1.0)

@@ -62,6 +62,11 @@ class Gathering:
     def value(self, key: Key, number: int, value: float, verdict: str | None, utc: str) -> None:
         self.measured(self.column(key), number, value, utc, verdict in ALARMS)
 
+    def unit(self, metric: str) -> str:
+        """As the store says it; of a rate without a unit the name may say what is counted."""
+        said, named = self.units.get(metric), unit_of(metric)
+        return named if not said or (said == "1/s" and named.endswith("/s")) else said
+
     def archive(self, commits: Sequence[str]) -> Archive:
         """`commits` are those of the store in their order, as `holdfast trend` tells it."""
         ordered = [self.numbers[name] for name in commits if name in self.numbers]
@@ -84,6 +89,6 @@ class Gathering:
         runs = {(run.device_class, run.at): run for run in self.runs.values()}
         columns = {key: column for key, column in self.columns.items() if column.at}
         for column in columns.values():
-            column.unit = self.units.get(column.metric) or unit_of(column.metric)
+            column.unit = self.unit(column.metric)
         archived = [self.commits[number] for number in ordered]
         return Archive(archived, runs, columns, self.better)

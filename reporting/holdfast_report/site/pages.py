@@ -25,7 +25,7 @@ from holdfast_report.site.views import (
     surroundings,
     tone_of,
 )
-from holdfast_report.units import change_of, plural, readable, unit_of
+from holdfast_report.units import change_of, plural, readable
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 OPEN_STEPS = 12  # commits whose changes the overview shows
@@ -170,7 +170,7 @@ def index(site: Site, renderer: Renderer) -> str:
                 "address": f"{addresses.of_case(drift.key[1])}#{addresses.anchor(drift.key)}",
                 "series": drift.key,
                 "since": archive.commits[drift.since],
-                "levels": [readable(level, unit_of(drift.key[3])) for level in (drift.anchor, drift.median)],
+                "levels": [readable(level, archive.unit(drift.key)) for level in (drift.anchor, drift.median)],
                 "percent": change_of(drift.anchor, drift.change),
                 "tone": tone_of(drift.worse),
             }

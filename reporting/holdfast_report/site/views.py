@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from holdfast_report.site import addresses
 from holdfast_report.site.archive import Archive, Commit, Run
 from holdfast_report.site.levels import Change, Creep
-from holdfast_report.units import change_of, plural, readable, unit_of
+from holdfast_report.units import change_of, plural, readable
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def behind(change: Change, archive: Archive) -> Commit | None:
 
 def moved(change: Change | Creep, archive: Archive) -> Moved:
     device_class, case, variant, metric = change.key
-    unit = unit_of(metric)
+    unit = archive.unit(change.key)
     tone, symbol = tone_of(change.worse)
     creeping = isinstance(change, Creep)
     steps = change.steps if isinstance(change, Creep) else [change]
