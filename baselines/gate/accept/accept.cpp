@@ -12,8 +12,10 @@
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/loosening.hpp"
+#include "gate/judge/metric.hpp"
 #include "gate/judge/screening.hpp"
 #include "gate/judge/surroundings.hpp"
+#include "gate/judge/suspects.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -30,6 +32,7 @@ std::string spread(const Measured& measured) {
 struct Accepting {
   const std::vector<AcceptedRun>& runs;  // the cases of the first are walked over
   const std::optional<Baseline>& existing;
+  const std::optional<Baseline>& judging;  // the view by which a check judges the run
   const Policy& policy;
   const AcceptOptions& options;
   Acceptable& accepted;
@@ -82,7 +85,10 @@ struct Accepting {
     }
     Entry made =
         before ? next_time(standard, *before, key, of) : timed_entry(key, of, reason_of_new());
-    if (!before) accepted.changes.push_back({.key = key, .after = made.value});
+    if (!before)
+      accepted.changes.push_back({.key = key,
+                                  .after = made.value,
+                                  .asks_why = what_other_state_asks(standard, made, key)});
     expect_a_limit(standard, made, key);
     return made;
   }
@@ -154,6 +160,25 @@ struct Accepting {
     return verdict == verdict::noisy        ? "undecided"
            : verdict == verdict::regression ? "changed"
                                             : "a gain that can be a loss";
+  }
+
+  // Why the first value of a processor's state needs a reason: a check holds it against that of the
+  // other state, and finds a loss that the hand-over time does not explain.
+  std::string what_other_state_asks(const Standard& standard, const Entry& made,
+                                    const std::string& key) const {
+    const Entry* other = find_entry(judging, key);
+    if (!other || metric_of(key) == handover_metric) return "";
+    const Measured measured{.value = made.value, .processes = enough_processes};
+    if (!judge(standard, measured, *other).suspect()) return "";
+    const std::string handover = entry_key(entry_name(key).case_id, case_variant, handover_metric);
+    const Entry* then = find_entry(judging, handover);
+    const auto now = runs.front().metrics.find(handover);
+    const bool is_explained = then && now != runs.front().metrics.end() &&
+                              stand_otherwise(std::get<double>(then->value),
+                                              std::get<double>(now->second.value), standard.kind);
+    if (is_explained) return "";
+    const auto [before, after] = told_apart(other->value, made.value, standard.unit);
+    return text("worse than ", before, ", accepted where threads stood otherwise");
   }
 
   // A limit that becomes more than twice as wide, in the words that a check of the change uses;
@@ -382,8 +407,9 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
                   const Policy& policy, const AcceptOptions& options) {
   Acceptable accepted{.baseline = {.device_class = results.env.device_class,
                                    .fingerprint = fingerprint(results.env)}};
-  std::optional<Baseline> view = existing;
+  std::optional<Baseline> view = existing, judging = existing;
   if (view) view = seen_on(timed_on(results), std::move(*view));
+  if (judging) judging = judged_by(results, std::move(*judging));
   std::vector<AcceptedRun> runs = {AcceptedRun(results)};
   for (const Results& other : options.again) runs.emplace_back(other);
   for (const AcceptedRun& run : runs)
@@ -391,7 +417,7 @@ Acceptable accept(const Results& results, const std::optional<Baseline>& existin
       accepted.left_out.push_back(text("times and ratios of the run ", run.results.run.id,
                                        ", which are of ", run.timed_on, " and not of ",
                                        runs.front().timed_on));
-  const Accepting accepting{runs, view, policy, options, accepted};
+  const Accepting accepting{runs, view, judging, policy, options, accepted};
   Keys passed_over;
   for (const CaseResult& result : results.cases) {
     if (!is_gated(result)) continue;

@@ -144,11 +144,11 @@ std::vector<std::string> tracked_files(const std::filesystem::path& folder) {
   if (!std::filesystem::is_directory(folder) || top_of_repository(folder).empty()) return {};
   const Outcome listed = git(folder, {"ls-files", "-z", "--cached"});
   if (!succeeded(listed))
-    throw Error(
-        Fault::incomplete,
-        text("git cannot list ", folder.string(), " (", reason_of(listed.complaints),
-             "), so a file that is gone would not be missed; install git, or allow it: ",
-             "git config --global --add safe.directory ", top_of_repository(folder).string()));
+    throw Error(Fault::incomplete,
+                text("git cannot list ", folder.string(), " (", reason_of(listed.complaints),
+                     "), so a file that is gone would not be missed; install git, or allow it: ",
+                     "git config --global --add safe.directory ",
+                     shell_word(top_of_repository(folder).string())));
   return names_in(listed.output);
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <iostream>
 #include <iterator>
+#include <utility>
 
 #include "base/time.hpp"
 #include "gate/base/json.hpp"
@@ -243,18 +244,16 @@ int compare_all(const Asked& asked, Progress& progress, nlohmann::json& told) {
 
 int ab_verb(const Options& options) {
   const auto out = options.value("out");
-  if (out) expect_to_write(*out);
   const auto [base, head] = pairing_of(options);
   const ComparisonPlan plan = plan_of(options);
   const std::string tier = tier_of(options);
   const std::size_t trials = trials_of(options);
+  TimedCases cases = timed_cases(base, head, plan.unit.device, tier, options.value("filter"));
+  if (out) expect_to_write(*out);  // not before all arguments are known to be well
   catch_interruptions();
   Progress progress(base.filename().string());
   const auto lock = lock_device(plan.unit.device, progress);
-  const Asked asked{
-      .builds = Builds({base}, {head}),
-      .plan = plan,
-      .cases = timed_cases(base, head, plan.unit.device, tier, options.value("filter"))};
+  const Asked asked{.builds = Builds({base}, {head}), .plan = plan, .cases = std::move(cases)};
   if (options.has("selftest")) {
     const SelfTest test = self_tested(asked, base, trials, progress);
     if (out) write_file(*out, canonical(to_json(test)));

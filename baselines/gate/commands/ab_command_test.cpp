@@ -81,6 +81,25 @@ TEST_F(AbCommand, ColorsItsVerdictWhereThatIsAskedFor) {
   EXPECT_THAT(compared(1e-3, {"--color=always"}).output, StartsWith("\033[32mPASS        \033[0m"));
 }
 
+TEST_F(AbCommand, RefusedArgumentsLeaveTheOlderFile) {
+  const fs::path kept = folder_.path() / "ab.json";
+  write_file(kept, "older");
+  const std::string base = build("base"), head = build("head");
+  const std::vector<std::vector<std::string>> refused = {{base},
+                                                         {base, head + "x"},
+                                                         {base, head, "--device=cuda-dry:sm_90"},
+                                                         {base, head, "--tolerance=none"},
+                                                         {base, head, "--tier=best"},
+                                                         {base, head, "--filter=("},
+                                                         {base, head, "--filter=nothing"}};
+  for (const std::vector<std::string>& arguments : refused) {
+    EXPECT_EQ(ab(toy::joined(arguments, std::vector{"--out=" + kept.string()})).code, 2)
+        << arguments.back();
+    ASSERT_TRUE(fs::exists(kept)) << arguments.back();
+  }
+  EXPECT_EQ(read_file(kept), "older");
+}
+
 TEST_F(AbCommand, AToleranceAboveTheSlowdownLetsItPass) {
   EXPECT_EQ(compared(1.1e-3, {"--tolerance=15"}).code, 0);
 }

@@ -509,6 +509,25 @@ TEST_F(BesideABound, AComparisonThatFindsALossFails) {
   EXPECT_EQ(confirm().code, 1);
 }
 
+TEST_F(BesideABound, AComparisonThatClearsALossLeavesTheBoundUndecided) {
+  bound(2.5);
+  measured(1e-3);
+  change(side_, [](Results& side) {
+    Metric& time = side.cases[0].variants.at("optimized").metrics.at("time_s");
+    for (double& seconds : time.processes) seconds /= 2;
+    time.median = *time.median / 2;
+    time.mad_between = *time.mad_between / 2;
+  });
+  EXPECT_EQ(
+      check({"--confirm=" + base_.string(), "--budget=20", "--unit=0.001", "--undecided=warn"})
+          .code,
+      0);
+  EXPECT_EQ(row().verdict, verdict::noisy);
+  EXPECT_EQ(row().standard, held_against::bound);
+  EXPECT_THAT(row().sentence, HasSubstr("3 of 5 processes are beyond it"));
+  EXPECT_THAT(row().evidence, Contains(Key(confirmation_evidence)));
+}
+
 TEST_F(BesideABound, AValueBeyondItIsExcusedByNoComparison) {
   bound(3.03);
   measured(1.02e-3);

@@ -19,6 +19,7 @@
 #include "base/names.hpp"
 #include "gate/base/printing.hpp"
 #include "gate/base/process.hpp"
+#include "gate/base/shown_text.hpp"
 #include "gate/commands/commands.hpp"
 #include "gate/commands/common_options.hpp"
 #include "gate/commands/resolution.hpp"
@@ -206,7 +207,7 @@ std::string accepted_times(const std::set<std::string>& timed, const std::string
 }
 
 Verdict verdict_to_resolve(const std::string& root) {
-  const std::string judge = text("judge first: holdfast check ", root);
+  const std::string judge = text("judge first: holdfast check ", shell_word(root));
   require_folder(root, judge);
   const fs::path file = fs::path(root) / "verdict.json";
   if (!fs::exists(file))
@@ -215,7 +216,7 @@ Verdict verdict_to_resolve(const std::string& root) {
   if (verdict.rows.empty() && verdict.exit != 0)
     throw Error(Fault::incomplete, text(file.string(), ": the check ended with exit ", verdict.exit,
                                         verdict.notes.empty() ? "" : ": " + verdict.notes.front(),
-                                        "; judge again: holdfast check ", root));
+                                        "; judge again: holdfast check ", shell_word(root)));
   return verdict;
 }
 

@@ -8,10 +8,11 @@
 #include <set>
 
 #include "gate/base/numbers.hpp"
+#include "gate/base/shown_text.hpp"
 #include "gate/commands/commands.hpp"
-#include "gate/commands/common_options.hpp"
 #include "gate/documents/build_folder.hpp"
 #include "gate/documents/measured_part.hpp"
+#include "gate/documents/verdict_names.hpp"
 #include "gate/report/terminal.hpp"
 
 namespace holdfast::gate {
@@ -43,6 +44,7 @@ void visit(const std::vector<StoredResults>& all, const Visit& each) {
       for (const auto& [variant, content] : result.variants)
         each(stored.results, result, variant, content.metrics);
       each(stored.results, result, case_variant, result.metrics);
+      each(stored.results, result, case_variant, result.derived);
     }
 }
 
@@ -73,8 +75,9 @@ Meanings metrics_beside(const std::vector<StoredResults>& all) {
 Verdict kept_verdict(const fs::path& directory) {
   const fs::path kept = directory / "verdict.json";
   if (!fs::exists(kept))
-    throw Error(Fault::bad_input, text("there is no ", kept.string(),
-                                       "; judge first: holdfast check ", directory.string()));
+    throw Error(Fault::bad_input,
+                text("there is no ", kept.string(), "; judge first: holdfast check ",
+                     shell_word(directory.string())));
   return read_verdict(kept);
 }
 
@@ -104,6 +107,7 @@ void keep_wished(std::vector<StoredResults>& all, const Options& options,
       for (auto& [variant, content] : result.variants)
         keep(stored.results, result.id, variant, content.metrics);
       keep(stored.results, result.id, case_variant, result.metrics);
+      keep(stored.results, result.id, case_variant, result.derived);
     }
   if (!names.empty() && !changed && left == 0)
     throw Error(Fault::bad_input,
@@ -149,6 +153,10 @@ void refuse_idle(const Options& options, const std::string& format) {
   if (options.has("bigger") && format != "gha")
     throw Error(Fault::bad_input, text("--bigger is for --format=gha; --format=", format,
                                        " has values of both directions: leave it out"));
+  if (options.has("baselines") && format != "otava")
+    throw Error(Fault::bad_input, text("--baselines is for --format=otava, whose history may know "
+                                       "renamed cases; with --format=",
+                                       format, " leave it out"));
   for (const char* choice : {"metric", "changed-only"})
     if (options.has(choice) && format == "junit")
       throw Error(Fault::bad_input,
@@ -274,8 +282,9 @@ Command export_command() {
                 "only what is not PASS in the verdict; for a history, only what changed its level"},
                {"out", "DIR", "with otava: the folder that receives otava.yaml and the CSV files"},
                {"bigger", "", "with gha: what is better when bigger, for customBiggerIsBetter"},
-               common::baselines,
-               common::policy},
+               {"baselines", "DIR",
+                "with otava: whose aliases.json tells which cases were renamed (default: "
+                "baselines)"}},
           .examples =
               "  holdfast export build/release/results --format=gbench > now.json\n"
               "  holdfast export build/release/results --format=gha --bigger > speedups.json\n"

@@ -6,6 +6,8 @@
 
 #include "gate/base/written_file.hpp"
 #include "gate/commands/export.hpp"
+#include "gate/documents/aliases.hpp"
+#include "gate/documents/case_name.hpp"
 #include "gate/history/trend_lines.hpp"
 
 namespace holdfast::gate {
@@ -80,28 +82,35 @@ void export_otava(const Options& options) {
   const std::vector<std::string> wished = options.values("metric");
   const std::string& store = options.operands().front();
   bool empty = true;
-  const HistoryLines lines =
-      read_history(store, [&](const HistorySeries& series, const std::string&) {
-        empty = false;
-        return wished.empty() ||
-               std::find(wished.begin(), wished.end(), series.metric) != wished.end();
-      });
+  HistoryLines lines = read_history(store, [&](const HistorySeries& series, const std::string&) {
+    empty = false;
+    return wished.empty() || std::find(wished.begin(), wished.end(), series.metric) != wished.end();
+  });
   if (empty)
     throw Error(Fault::bad_input, text(store, " holds no history; ", begin_history(store)));
   if (lines.empty())
     throw Error(Fault::bad_input, text("nothing in ", store, " has the metric ", wished.front()));
+  const Aliases aliases = Aliases::read(options.value_or("baselines", "baselines"));
+  for (HistoryLine& line : lines) line.case_id = aliases.current(line.case_id);
   const bool changed_only = options.has("changed-only");
   const auto changed = changed_only ? changed_series(lines) : std::set<std::vector<std::string>>();
   std::map<TableName, RunTable> tables;
-  std::map<std::string, std::string> newest;  // fingerprint, by class
-  for (const HistoryLine& line : lines) newest[line.device_class] = line.fingerprint;
+  const auto part_of = [](const HistoryLine& line) {
+    return std::pair(line.device_class.text(), std::string(suite_of(line.case_id.text())));
+  };
+  // Fingerprint, by class and suite: suites may be measured on different machines or days.
+  std::map<std::pair<std::string, std::string>, std::string> newest;
+  for (const HistoryLine& line : lines) newest[part_of(line)] = line.fingerprint;
+  std::set<TableName> earlier;
   for (const HistoryLine& line : lines) {
-    if (line.fingerprint.text() != newest.at(line.device_class)) continue;
     if (changed_only &&
         !changed.contains({line.device_class, line.case_id, line.variant, line.metric}))
       continue;
-    tables[{line.device_class, line.case_id, line.variant, line.fingerprint}][line.utc]
-          [line.metric] = &line;
+    const TableName name{line.device_class, line.case_id, line.variant, line.fingerprint};
+    if (name.fingerprint == newest.at(part_of(line)))
+      tables[name][line.utc][line.metric] = &line;
+    else
+      earlier.insert(name);
   }
   make_folder(*out);
   std::string config = "tests:\n";
@@ -117,7 +126,10 @@ void export_otava(const Options& options) {
   if (tables.empty()) config = "tests: {}\n";
   write_file(fs::path(*out) / "otava.yaml", config, Sync::no);
   std::cout << *out << ": " << plural(tables.size(), "test") << " for otava, of the newest machine "
-            << "and tools of each class\n";
+            << "and tools of each suite and class";
+  if (!earlier.empty())
+    std::cout << "; left out " << plural(earlier.size(), "test") << " of others";
+  std::cout << "\n";
 }
 
 }  // namespace holdfast::gate

@@ -86,10 +86,7 @@ class Exported : public GateCommand {
   nlohmann::json exported(const std::string& format, const std::vector<std::string>& more = {}) {
     store(toy::host());
     store(toy::dry());
-    EXPECT_EQ(holdfast(toy::joined({"export", results_.string(), "--format=" + format,
-                                    "--baselines=" + baselines_.string()},
-                                   more)),
-              0)
+    EXPECT_EQ(holdfast(toy::joined({"export", results_.string(), "--format=" + format}, more)), 0)
         << complaints_;
     return nlohmann::json::parse(output_);
   }
@@ -101,9 +98,7 @@ TEST_F(Exported, SaysWhichCasesAreLeftOut) {
   crashed.cases[0].reason = "SIGSEGV";
   store(crashed);
   for (const char* format : {"gbench", "bmf", "gha"})
-    expect_complaint(holdfast({"export", results_.string(), text("--format=", format),
-                               "--baselines=" + baselines_.string()}),
-                     0,
+    expect_complaint(holdfast({"export", results_.string(), text("--format=", format)}), 0,
                      HasSubstr("warning: left out 1 case without a result: toy/step/n:64/f64 on "
                                "host-x86_64-v4-2t (crashed)\n"));
 }
@@ -170,10 +165,7 @@ TEST_F(Exported, ActionBenchmarkHasEachNameOnceWithItsUnit) {
 TEST_F(GateCommand, ExportPrintsJsonForPrograms) {
   store(toy::host());
   for (const char* format : {"gbench", "bmf", "gha"}) {
-    EXPECT_EQ(holdfast({"export", results_.string(), text("--format=", format),
-                        "--baselines=" + baselines_.string()}),
-              0)
-        << complaints_;
+    EXPECT_EQ(holdfast({"export", results_.string(), text("--format=", format)}), 0) << complaints_;
     EXPECT_TRUE(nlohmann::json::accept(output_)) << format;
   }
   expect_complaint(holdfast({"export", results_.string(), "--format=xml"}), 2,
@@ -197,6 +189,21 @@ TEST_F(Exported, OnlyTheMetricsThatAreWishedFor) {
   EXPECT_EQ(measures, (std::set<std::string>{"launches", "speedup"}));
   expect_complaint(holdfast({"export", results_.string(), "--format=bmf", "--metric=lanches"}), 2,
                    HasSubstr("has the metric lanches"));
+}
+
+TEST_F(GateCommand, AnExportHasWhatIsDerivedFromSeveralVariantsAndFindsItByItsName) {
+  Results now = toy::host();
+  now.cases.front().derived["f64_over_f32"] = {.kind = "advisory", .value = 2.5};
+  store(now);
+  const nlohmann::json derived = {{"value", 2.5}};
+  ASSERT_EQ(holdfast({"export", results_.string(), "--format=bmf"}), 0) << complaints_;
+  EXPECT_EQ(nlohmann::json::parse(output_)["toy/step/n:64/f64"]["f64-over-f32"], derived);
+  ASSERT_EQ(holdfast({"export", results_.string(), "--format=bmf", "--metric=f64_over_f32"}), 0)
+      << complaints_;
+  EXPECT_EQ(nlohmann::json::parse(output_),
+            (nlohmann::json{{"toy/step/n:64/f64", {{"f64-over-f32", derived}}}}));
+  ASSERT_EQ(holdfast({"export", results_.string(), "--format=bmf", "--metric=speedup"}), 0);
+  EXPECT_FALSE(nlohmann::json::parse(output_)["toy/step/n:64/f64"].contains("f64-over-f32"));
 }
 
 TEST_F(GateCommand, AnExportOfWhatChangedFollowsTheVerdict) {
@@ -236,6 +243,62 @@ TEST_F(GateCommand, AHistoryIsExportedAsTablesOfOtava) {
                              (out / (name + ".csv")).string(), "\"\n")));
   expect_complaint(holdfast({"export", history, "--format=otava"}), 2,
                    HasSubstr("needs --out=DIR"));
+}
+
+// Exports of a history that a test writes run by run.
+class ExportedHistory : public GateCommand {
+ protected:
+  const std::string history_ = (folder_.path() / "history").string();
+  const std::filesystem::path out_ = folder_.path() / "otava";
+
+  // Appends a run on a day, measured by tools of that fingerprint.
+  void append(Results now, int day, const std::string& fingerprint = "sha256:f0") {
+    now.run.utc = text("2026-11-", day, "T12:00:00Z");
+    now.run.id = now.run.utc + "-0001";
+    now.run.content = text("sha256:", day);
+    now.env.fingerprint = fingerprint;
+    const std::filesystem::path results = folder_.path() / text("day-", day);
+    std::filesystem::create_directories(results / now.env.device_class);
+    write_file(results / now.env.device_class / (now.suite + ".json"), canonical(to_json(now)));
+    ASSERT_EQ(holdfast({"history", "append", results.string(), "--store=" + history_}), 0)
+        << complaints_;
+  }
+  int to_otava() {
+    return holdfast({"export", history_, "--format=otava", "--out=" + out_.string(),
+                     "--metric=launches", "--baselines=" + baselines_.string()});
+  }
+  std::string table(const std::string& case_name) const {
+    return read_file(out_ / ("cuda-dry-sm_90." + case_name + ".optimized.csv"));
+  }
+};
+
+TEST_F(ExportedHistory, EachSuiteHasTheNewestToolsOfItsOwn) {
+  Results other = toy::dry();
+  other.suite = "other";
+  for (CaseResult& result : other.cases) result.id = "other" + result.id.substr(3);
+  append(toy::dry(), 20, "sha256:old");
+  append(toy::dry(), 21, "sha256:f0");
+  append(other, 22, "sha256:f1");
+  expect_output(to_otava(), 0,
+                HasSubstr(": 8 tests for otava, of the newest machine and tools of each suite and "
+                          "class; left out 4 tests of others\n"));
+  EXPECT_EQ(table("toy-step-n-64-f64"),
+            "time,commit,launches\n2026-11-21T12:00:00Z,\"sha256:21\",4.0\n");
+  EXPECT_EQ(table("other-step-n-64-f64"),
+            "time,commit,launches\n2026-11-22T12:00:00Z,\"sha256:22\",4.0\n");
+}
+
+TEST_F(ExportedHistory, ARenamedCaseIsOneTableUnderItsPresentName) {
+  Results before = toy::dry();
+  before.cases.front().id = "toy/old/n:64/f64";
+  append(before, 21);
+  append(toy::dry(), 22);
+  aliases(R"("toy/old/n:64/f64": "toy/step/n:64/f64")");
+  ASSERT_EQ(to_otava(), 0) << complaints_;
+  EXPECT_EQ(table("toy-step-n-64-f64"),
+            "time,commit,launches\n2026-11-21T12:00:00Z,\"sha256:21\",4.0\n"
+            "2026-11-22T12:00:00Z,\"sha256:22\",4.0\n");
+  EXPECT_FALSE(std::filesystem::exists(out_ / "cuda-dry-sm_90.toy-old-n-64-f64.optimized.csv"));
 }
 
 TEST_F(GateCommand, AFolderWithoutHistoryIsNotExported) {
@@ -278,6 +341,10 @@ TEST_F(GateCommand, AnExportRefusesWhatItsFormatWouldIgnore) {
   };
   for (const char* format : {"gbench", "bmf", "otava", "junit"})
     expect_complaint(given(format, "--bigger"), 2, HasSubstr("--bigger is for --format=gha"));
+  for (const char* format : {"gbench", "bmf", "gha", "junit"})
+    expect_complaint(given(format, "--baselines=x"), 2,
+                     HasSubstr("--baselines is for --format=otava"));
+  expect_complaint(given("bmf", "--policy=x"), 2, HasSubstr("has no option --policy"));
   for (const char* option : {"--metric=launches", "--changed-only"})
     expect_complaint(given("junit", option), 2,
                      HasSubstr("--format=junit prints the whole verdict; leave out --"));

@@ -182,7 +182,7 @@ TEST_F(FailedCalls, OfAProfileLeaveNoOlderProfileForANewOne) {
 }
 
 TEST_F(FailedCalls, OfAnAbLeaveNoOlderDecision) {
-  fail_answers(an_ab(), 100);
+  fail_answers(an_ab(), 100, true);
 }
 
 TEST_F(FailedCalls, OfATrendLeaveNothingOut) {

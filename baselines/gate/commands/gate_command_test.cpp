@@ -304,6 +304,20 @@ TEST_F(GateCommand, TheProposedPatchAppliesAndThenTheGatePasses) {
   EXPECT_EQ(check(), 0) << output_;
 }
 
+TEST_F(GateCommand, TheProposedPatchExcusesNothingUntilItSaysWhy) {
+  measured_anew(toy::dry(), "optimized", "launches", toy::exact(5));
+  commit_baselines();
+  ASSERT_EQ(check({"--baseline-ref=HEAD"}), 1);
+  git({"apply", (results_ / "proposed-baseline.patch").string()});
+  expect_output(check({"--baseline-ref=HEAD"}), 1,
+                AllOf(HasSubstr("LOOSENED"), HasSubstr("and gives no reason of its own"),
+                      HasSubstr("accepted value of launches, for toy/step/n:64/f64 optimized")));
+  spoil(baseline(toy::dry()), "proposed by holdfast check; say why", "one more stage");
+  expect_output(
+      check({"--baseline-ref=HEAD"}), 0,
+      AllOf(HasSubstr("ACCEPTED"), HasSubstr("accepted with this change: one more stage")));
+}
+
 TEST_F(GateCommand, AChangeThatCarriesItsBaselineIsAccepted) {
   measured_anew(toy::dry(), "optimized", "launches", toy::exact(5));
   commit_baselines();
@@ -324,6 +338,41 @@ TEST_F(GateCommand, ABaselineRefThatGitWouldTakeForAnOptionIsRefused) {
                            EndsWith("a branch or a commit\n")));
     EXPECT_EQ(std::count(complaints_.begin(), complaints_.end(), '\n'), 1) << complaints_;
   }
+}
+
+TEST_F(GateCommand, CommandsForAFolderWithASpaceCanBeTyped) {
+  measured_anew(toy::dry(), "optimized", "launches", toy::exact(5));
+  const std::filesystem::path root = folder_.path() / "my results";
+  std::filesystem::rename(results_, root);
+  const auto check_it = [&] { return holdfast(toy::joined({"check", root.string()}, stores())); };
+  expect_output(
+      check_it(), 1,
+      AllOf(HasSubstr("proposed: git apply '" + root.string() + "/proposed-baseline.patch'"),
+            HasSubstr(" '" + root.string() + "' --device=cuda-dry:sm_90")));
+  spoil(root / "cuda-dry-sm_90" / "toy.json", toy::dry().list_hash, "sha256:a1");
+  const std::string again = " --out='" + root.string() + "'";
+  expect_complaint(check_it(), 3, HasSubstr(again));
+  std::filesystem::remove_all(root);
+  expect_complaint(check_it(), 2, HasSubstr(again));
+}
+
+TEST_F(GateCommand, ABaselineThatIsGoneFromAFolderWithASpaceIsBroughtBackAsTyped) {
+  accepted(toy::dry());
+  accepted(toy::host());
+  const std::filesystem::path moved = folder_.path() / "my baselines";
+  std::filesystem::rename(baselines_, moved);
+  git({"init", "--quiet", "-b", "main"});
+  git({"add", "."});
+  const std::filesystem::path gone = moved / "devices" / "cuda-dry-sm_90" / "toy.json";
+  std::filesystem::remove(gone);
+  const auto check_it = [&] {
+    return holdfast({"check", results_.string(), "--baselines=" + moved.string(),
+                     "--lists=" + lists_.string()});
+  };
+  const std::string restore = "git restore '" + gone.string() + "'";
+  expect_output(check_it(), 3, HasSubstr(restore));
+  std::filesystem::remove_all(results_ / "cuda-dry-sm_90");
+  expect_output(check_it(), 3, HasSubstr(restore));
 }
 
 TEST_F(GateCommand, TheVerdictIsWrittenForPeopleAndForMachines) {
@@ -413,6 +462,12 @@ TEST_F(GateCommand, HeadlineNumbersReachCTest) {
   expect_output(check({"--ctest"}), 0,
                 AllOf(HasSubstr("<CTestMeasurement type=\"numeric/double\" name=\"PASS\">"),
                       HasSubstr("name=\"toy/step/n:64/f64 speedup\">10</CTestMeasurement>")));
+}
+
+TEST_F(GateCommand, HeadlineNumbersReachCTestWithAllTheirDigits) {
+  store(toy::dry(), "optimized", "peak_bytes", toy::exact(1177857));
+  expect_output(check({"--ctest"}), 0,
+                HasSubstr("name=\"toy/step/n:64/f64 peak_bytes\">1177857</CTestMeasurement>"));
 }
 
 }  // namespace

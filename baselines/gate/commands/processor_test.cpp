@@ -207,6 +207,23 @@ TEST_F(OtherProcessor, IsTheSameOneWhoseThreadsStandApart) {
   expect_output(check(), 1, HasSubstr("fell from 10 to 6"));
 }
 
+// The hand-over time moved across the border of the two states, and too little to explain a loss.
+TEST_F(OtherProcessor, ALossAtTheBorderOfItsTwoStatesNeedsAReason) {
+  const auto handing_over = [](double seconds, double speedup) {
+    Results made = on(toy::processor, speedup);
+    for (CaseResult& one : made.cases) one.metrics["handover_s"] = toy::timed("time", seconds);
+    return made;
+  };
+  accepted(handing_over(140e-9, 10));
+  commit_baselines();
+  store(handing_over(160e-9, 5));
+  expect_output(check({"--baseline-ref=HEAD"}), 1, HasSubstr("fell from 10 to 5"));
+  expect_complaint(accept(), 2, HasSubstr("speedup (worse than 10, accepted where threads stood "));
+  EXPECT_EQ(check({"--baseline-ref=HEAD"}), 1);
+  EXPECT_EQ(accept({"--why=half of it is a price"}), 0) << complaints_;
+  expect_output(check({"--baseline-ref=HEAD"}), 0, HasSubstr("half of it is a price"));
+}
+
 TEST_F(OtherProcessor, IsAcceptedWithoutAReasonWhereNoCountGotWorse) {
   accepted(on(toy::processor, 10));
   store(on(other, 6));

@@ -7,12 +7,15 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <latch>
+#include <thread>
 
 #include "base/machine.hpp"
 #include "base/testing/sanitizer.hpp"
 #include "formats/schema_check.hpp"
 #include "gate/documents/results.hpp"
 #include "gate/documents/unrequested.hpp"
+#include "gate/measure/unfinished_run.hpp"
 #include "gate/testing/fake_build.hpp"
 #include "gate/testing/fake_suite_command.hpp"
 #include "gate/testing/toy_root.hpp"
@@ -253,6 +256,34 @@ TEST_F(RunCommand, WhatWasFinishedWhenItIsKilledIsGoneOnFrom) {
   expect_each_from_two_processes();
 }
 
+TEST_F(RunCommand, ARunIntoAFolderThatAnotherOneMeasuresIntoWaitsForIt) {
+  Progress progress("test");
+  std::latch waits(1);
+  std::jthread second;
+  {
+    const MachineLock first = lock_results(results_ / "." / "", "fake_suite", "host", progress);
+    second = std::jthread([&] {
+      bool waited = false;
+      const Outcome outcome = run_task(
+          {.program = HOLDFAST_BINARY,
+           .arguments = {"run", FAKE_SUITE_BINARY, "--device=host", "--processes=1",
+                         "--out=" + results_.string()},
+           .environment = {{"FAKE_SUITE", "ok"}, {"HOLDFAST_SOURCES", ""}},
+           .timeout_seconds = 60,
+           .on_line = [&](std::string_view line) {
+             if (line.find("waiting for another run of fake_suite on host into ") == line.npos ||
+                 std::exchange(waited, true))
+               return;
+             waits.count_down();
+           }});
+      EXPECT_EQ(outcome.code, 0) << outcome.complaints;
+      EXPECT_TRUE(waited) << outcome.complaints;
+      if (!waited) waits.count_down();  // so that a run that fails does not hold up this test
+    });
+    waits.wait();
+  }
+}
+
 TEST_F(RunCommand, WhatIsLeftIsNotGoneOnFromUnasked) {
   EXPECT_EQ(run("stop_in_case").signal, SIGTERM);
   expect_complaint(run("ok"), 0, AllOf(HasSubstr("process 1 of "), Not(HasSubstr("goes on with"))));
@@ -427,13 +458,16 @@ TEST_F(Resumed, ProfilesThatNobodyAskedForAreNotThere) {
 TEST_F(RunCommand, AnInterruptionLeavesNoFileAndEndsByItsSignal) {
   const std::pair<const char*, int> ways[] = {
       {"interrupt", SIGINT}, {"quit", SIGQUIT}, {"pipe", SIGPIPE}, {"end", SIGTERM}};
+  const TemporaryFolder locks("run-locks");  // a lock keeps its file
   for (const auto& [behaviour, signal] : ways) {
     const auto before = std::signal(signal, SIG_DFL);  // a shell's job in the background ignores it
     const Outcome outcome = run_task(
         {.program = "/bin/sh",  // a core of the command is none of what it leaves
          .arguments = {"-c", text("ulimit -c 0; exec ", HOLDFAST_BINARY, " run ", FAKE_SUITE_BINARY,
                                   " --device=host --out=", results_.string())},
-         .environment = {{"FAKE_SUITE", behaviour}, {"TMPDIR", folder_.path().string()}},
+         .environment = {{"FAKE_SUITE", behaviour},
+                         {"TMPDIR", folder_.path().string()},
+                         {"XDG_RUNTIME_DIR", locks.path().string()}},
          .timeout_seconds = 60});
     std::signal(signal, before);
     EXPECT_EQ(outcome.ending, Ending::killed) << behaviour;

@@ -21,6 +21,7 @@ struct Measured {
   std::optional<double> mad_between = {};
   std::size_t processes = 1;
   std::vector<double> values = {};    // of a time or ratio, one per process
+  bool of_other_rounds = false;       // than the values of the build that took turns with it
   std::vector<double> readings = {};  // of a bound, one per process, where they differ
 };
 

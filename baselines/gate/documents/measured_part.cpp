@@ -152,6 +152,8 @@ std::vector<NamedMetric> named_metrics(const CaseResult& result) {
     all.push_back(named(case_variant, name, metric));
   for (const auto& [name, metric] : result.derived)
     all.push_back(named(case_variant, name, metric));
+  for (NamedMetric& one : all)
+    if (one.measured) one.measured->of_other_rounds = result.of_other_rounds;
   return all;
 }
 

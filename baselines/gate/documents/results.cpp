@@ -176,6 +176,8 @@ CaseResult parse_case(const Reader& reader, const std::string& suite) {
   }
   result.metrics = parse_metrics(object.take("metrics"));
   if (const auto derived = object.optional("derived")) result.derived = parse_metrics(*derived);
+  if (const auto rounds = object.optional("of_other_rounds"))
+    result.of_other_rounds = rounds->boolean();
   object.close();
   return result;
 }
@@ -199,6 +201,7 @@ nlohmann::json to_json(const CaseResult& result) {
     json["check"]["again"] = {{"seed", *result.check.again_seed},
                               {"steps", *result.check.again_steps}};
   if (!result.derived.empty()) json["derived"] = to_json(result.derived);
+  if (result.of_other_rounds) json["of_other_rounds"] = true;
   return json;
 }
 

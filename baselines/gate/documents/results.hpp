@@ -69,6 +69,9 @@ struct CaseResult {
   std::map<std::string, Variant> variants = {};
   Metrics metrics = {};  // of the case as a whole: speedup, peak_ratio
   Metrics derived = {};  // one reading over another of the same run; the key is optional
+  // Its clocked values come from other rounds than those of the build that took turns with it, so
+  // that they are no pairs; optional key.
+  bool of_other_rounds = false;
 };
 
 struct Run {

@@ -87,8 +87,8 @@ Error other_build(const fs::path& file, const fs::path& list, const Results& res
           : text("a custom run (", custom.front(),
                  "), which no baseline speaks about; measure without options of the suite's own");
   return Error(Fault::incomplete, text(file.string(), ": ", why, ": holdfast run ", results.suite,
-                                       " --device=", results.env.device_name,
-                                       " --out=", file.parent_path().parent_path().string()));
+                                       " --device=", results.env.device_name, " --out=",
+                                       shell_word(file.parent_path().parent_path().string())));
 }
 
 // A suite or device that nobody could have measured is the caller's mistake, not missing results.
@@ -200,7 +200,7 @@ void refuse_links(const fs::path& root) {
 }
 
 std::string how_to_measure(const fs::path& root) {
-  return text("measure first: holdfast run SUITE --device=host --out=", root.string());
+  return text("measure first: holdfast run SUITE --device=host --out=", shell_word(root.string()));
 }
 
 // Proposes to measure only into a path that does not exist yet.

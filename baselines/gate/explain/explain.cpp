@@ -80,25 +80,40 @@ std::string shape_of(const ProfileOp& op) {
   return text(three(op.grid), " blocks of ", three(op.block));
 }
 
+using Shapes = std::set<std::string>;
+
+// Those of `all` that `others` does not have, in a row; empty where there is none.
+std::string alone_in(const Shapes& all, const Shapes& others) {
+  std::string alone;
+  for (const std::string& shape : all)
+    if (!others.contains(shape)) add_to(alone, shape, " and ");
+  return alone;
+}
+
+// "launched as 132x1x1 blocks of 256x1x1 instead of 264x1x1 blocks of 256x1x1"
+std::string shape_change(const Shapes& before, const Shapes& now) {
+  const std::string fresh = alone_in(now, before), gone = alone_in(before, now);
+  if (fresh.empty()) return text("launched as ", gone, " no more");
+  return text("launched as ", fresh, gone.empty() ? " too" : " instead of ", gone);
+}
+
 // Kernels that are launched in other shapes, where both sides were profiled.
 std::vector<std::string> shape_changes(const Evidence& evidence, const std::string& variant) {
   const auto before = evidence.before->profiles.find(variant);
   const auto now = evidence.now.profiles.find(variant);
   if (before == evidence.before->profiles.end() || now == evidence.now.profiles.end()) return {};
-  using Shapes = std::map<std::string, std::set<std::string>>;
   const auto shapes = [](const Profile& profile) {
-    Shapes all;
+    std::map<std::string, Shapes> all;
     for (const ProfileOp& op : profile.ops)
       if (!op.grid.empty() && !op.block.empty()) all[op.name].insert(shape_of(op));
     return all;
   };
-  const Shapes old = shapes(before->second);
+  const std::map<std::string, Shapes> old = shapes(before->second);
   std::vector<std::string> lines;
   for (const auto& [name, all] : shapes(now->second)) {
     const auto at = old.find(name);
     if (at != old.end() && at->second != all)
-      lines.push_back(text(variant, "  ", name, ": launched as ", *all.begin(), " instead of ",
-                           *at->second.begin()));
+      lines.push_back(text(variant, "  ", name, ": ", shape_change(at->second, all)));
   }
   return lines;
 }

@@ -371,20 +371,34 @@ TEST(Explain, PutsLargerProblemsDownToTheLibrariesThatGotThem) {
               StartsWith("a step asks libraries for more arithmetic: library_flops 1000"));
 }
 
-TEST(Explain, NamesTheKernelThatIsGivenOtherIntegers) {
-  for (const int sum : {99, 249}) {
+TEST(Explain, TellsOtherThreadsUnlessMoreLaunchesBringThem) {
+  Results before = measured(), now = measured();
+  optimized(before).metrics["threads"] = toy::exact(1000);
+  optimized(now).metrics["threads"] = toy::exact(500);
+  const std::string told =
+      "a step's kernels are launched in other numbers of threads: threads 1000";
+  EXPECT_THAT(causes(evidence(before, now)).front().sentence, StartsWith(told));
+  optimized(before).metrics["launches"] = toy::exact(2);
+  optimized(now).metrics["launches"] = toy::exact(3);
+  for (const Cause& cause : causes(evidence(before, now)))
+    EXPECT_THAT(cause.sentence, Not(StartsWith(told)));
+}
+
+TEST(Explain, NamesTheKernelThatIsGivenOtherArguments) {
+  for (const int sum : {270596760, 270596762}) {
     Results before = measured(), now = measured();
-    for (const auto& [side, given] : {std::pair(&before, 149), std::pair(&now, sum)}) {
+    for (const auto& [side, given] : {std::pair(&before, 270596761), std::pair(&now, sum)}) {
       optimized(*side).metrics["argument_sum"] = toy::exact(given);
       optimized(*side).kernels[0].evidence["argument_sum"] = given;
     }
     EXPECT_THAT(causes(evidence(before, before)).front().sentence, StartsWith("nothing got worse"));
-    const std::string change = text("149 -> ", sum);
+    const std::string change = text("270596761 -> ", sum);
     const Evidence made = evidence(before, now);
     EXPECT_THAT(
         causes(made).front().sentence,
-        AllOf(StartsWith("a step's kernels are given other integers: argument_sum " + change),
-              HasSubstr("; stage " + change + "; the kernels are the same, so it is the host's")));
+        AllOf(
+            StartsWith("a step's kernels are given other arguments: argument_sum " + change),
+            HasSubstr("; stage " + change + "; the kernels are the same, so it is what the host")));
     EXPECT_THAT(rung(ladder(made), "code").lines,
                 testing::IsSupersetOf<testing::Matcher<std::string>>(
                     {"optimized  the compiled code is identical, and launched otherwise",
@@ -701,6 +715,35 @@ TEST(Explain, SharesTheChangeAmongTheKernelsWhereBothSidesWereProfiled) {
       rung(rungs, "code").lines,
       Contains(HasSubstr("stage: launched as 132x1x1 blocks of 256x1x1 instead of 264x1x1")));
   EXPECT_THAT(causes(all).front().sentence, HasSubstr("most of it in stage (120 us per step)"));
+}
+
+// A profile of one kernel, launched in blocks of these numbers.
+Profile launched_in(const std::vector<int>& blocks) {
+  toy::json made = toy::gpu_profile();
+  const toy::json one = made["ops"][0];
+  for (const int count : blocks) {
+    made["ops"].push_back(one);
+    made["ops"].back()["grid"] = {count, 1, 1};
+  }
+  made["ops"].erase(made["ops"].begin());
+  return toy::parsed(made);
+}
+
+TEST(Explain, OfSeveralShapesNamesThoseThatChanged) {
+  const auto told = [](const std::vector<int>& before, const std::vector<int>& now) {
+    const Evidence all =
+        evidence(measured(), measured(), {launched_in(before)}, {launched_in(now)});
+    const auto rungs = ladder(all);
+    for (const std::string& line : rung(rungs, "code").lines)
+      if (const auto at = line.find(": "); line.find("launched") != line.npos && at != line.npos)
+        return line.substr(at + 2);
+    return std::string();
+  };
+  const std::string of = "x1x1 blocks of 256x1x1";
+  EXPECT_EQ(told({100, 264}, {100, 132}), "launched as 132" + of + " instead of 264" + of);
+  EXPECT_EQ(told({100}, {100, 132}), "launched as 132" + of + " too");
+  EXPECT_EQ(told({100, 264}, {100}), "launched as 264" + of + " no more");
+  EXPECT_EQ(told({100, 264}, {264, 100}), "");
 }
 
 TEST(Explain, NamesNoKernelThatTookMostWhereNoneLostOrOneSideWasNotTimed) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gate/base/git.hpp"
+#include "gate/base/shown_text.hpp"
 #include "gate/documents/case_name.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/results_root.hpp"
@@ -48,7 +49,7 @@ std::map<fs::path, SelfTest> read_self_tests(const fs::path& root,
       return Error(
           Fault::bad_input,
           text(file.string(), ": ", why..., "; remove it, or test again: holdfast ab ", test.suite,
-               " --selftest --device=", test.device, " --out=", file.string()));
+               " --selftest --device=", test.device, " --out=", shell_word(file.string())));
     };
     if (file != self_test_path(file.parent_path(), test.suite))
       throw refuse("holds a self-test of the suite '", test.suite, "', and its name says another");

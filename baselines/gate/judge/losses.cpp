@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gate/base/numbers.hpp"
+#include "gate/base/shown_text.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/merge_base.hpp"
 #include "gate/judge/part_judge.hpp"
@@ -14,7 +15,7 @@ namespace holdfast::gate {
 void PartJudge::look_for_lost_baseline() {
   if (!part_.lost_baseline.empty())
     missing(part_.results.suite, case_variant, "", part_.lost_baseline,
-            text("git restore ", part_.baseline_path));
+            text("git restore ", shell_word(part_.baseline_path)));
 }
 
 void PartJudge::look_for_listed(const CaseResult& result, const ListedCase& listed,

@@ -160,7 +160,10 @@ JudgedMetric MetricJudge::judge_by(Standard standard, const CaseResult& result,
     // A bound that only warns or is undecided must not hide a row that blocks, or may block once it
     // is compared with the base.
     JudgedMetric relative = judged;
-    if (beyond) relative.row = new_row(row, standard);
+    if (beyond) {
+      relative.bound = row;
+      relative.row = new_row(row, standard);
+    }
     judge_relative(context, relative);
     const bool is_asked = part_.beside && (relative.suspect || relative.urgency > 1);
     if (!beyond || relative.row.blocking || is_asked) judged = std::move(relative);

@@ -31,6 +31,8 @@ struct JudgedMetric {
   // Its worsening, in units of what would make it suspect: comparisons begin with the largest.
   // Below 1 none is needed.
   double urgency = 0;
+  // The bound that warns or is undecided, where a row that may block stands in its place.
+  std::optional<Row> bound = {};
   // Beyond its limit it would be reported, given an accepted value or a bound.
   bool gates = false;
   Resolution alone = {};  // where no comparison looks at it

@@ -83,8 +83,8 @@ double standard_error(const Measured& measured, double value) {
          std::sqrt(static_cast<double>(measured.processes));
 }
 
-// If one side has fewer processes, because others were disturbed, medians replace pairs. Empty if a
-// side has none, or one that is not positive.
+// If one side has fewer processes, because others were disturbed, or those of other rounds, medians
+// replace pairs. Empty if a side has none, or one that is not positive.
 std::optional<PairedLoss> loss_in_pairs(const Standard& standard, const Measured& measured,
                                         const Measured& base) {
   const std::size_t n = measured.values.size();
@@ -92,7 +92,7 @@ std::optional<PairedLoss> loss_in_pairs(const Standard& standard, const Measured
   for (const auto* side : {&measured, &base})
     if (*std::min_element(side->values.begin(), side->values.end()) <= 0) return std::nullopt;
   const double sign = sign_of_loss(standard);
-  if (n != base.values.size()) {
+  if (n != base.values.size() || measured.of_other_rounds || base.of_other_rounds) {
     const double now = median(measured.values), before = median(base.values);
     return PairedLoss{
         .worsening = sign * std::log(now / before),
@@ -118,6 +118,12 @@ double lead_of_the_best(const Standard& standard, const Measured& measured, doub
   if (gains.size() < some) return 0;
   std::sort(gains.begin(), gains.end(), std::greater());
   return std::max(0., gains[some - 1]);
+}
+
+// Above 2^53 a double is not every whole number.
+bool is_whole(double value) {
+  constexpr double largest = 9007199254740992;
+  return std::abs(value) < largest && std::trunc(value) == value;
 }
 
 std::string moved(const Value& from, const Value& to, const std::string& unit) {
@@ -171,9 +177,9 @@ Judgement judge_exact(const Standard& standard, const Measured& measured, const 
     judged.because = moved(baseline, measured.value, standard.unit);
     return judged;
   }
-  // 1e-12 absorbs the rounding of ratios of whole numbers, but no difference between whole numbers
-  // below 1e12.
-  const double slack = std::abs(*before) * std::max(standard.tolerance, 1e-12);
+  // 1e-12 absorbs the rounding of ratios of whole numbers, but no difference between whole numbers.
+  const double rounding = is_whole(*now) && is_whole(*before) ? 0 : 1e-12;
+  const double slack = std::abs(*before) * std::max(standard.tolerance, rounding);
   const double rise = *now - *before;
   if (*before != 0) judged.change = rise / *before;
   judged.limit = standard.better == Better::higher ? -standard.tolerance : standard.tolerance;

@@ -52,6 +52,19 @@ TEST(ExactMetrics, OneByteOfAGigabyteCounts) {
   EXPECT_EQ(judge_exact(fewer, {.value = 1073741825.0}, 1073741824.0).verdict, "REGRESSION");
 }
 
+TEST(ExactMetrics, OneOfATrillionCounts) {
+  for (const Better better : {Better::lower, Better::same}) {
+    Standard standard = fewer;
+    standard.better = better;
+    EXPECT_EQ(judge_exact(standard, {.value = 1099511627775.0}, 1099511627774.0).verdict,
+              "REGRESSION");
+  }
+}
+
+TEST(ExactMetrics, TheRoundingOfARatioDoesNot) {
+  EXPECT_EQ(judge_exact(fewer, {.value = 0.1 + 0.2}, 0.3).verdict, "PASS");
+}
+
 TEST(ExactMetrics, AToleranceIsRelative) {
   Standard loose = fewer;
   loose.tolerance = 0.1;
@@ -373,6 +386,19 @@ TEST(BesideTheBase, WhereASideHasMoreProcessesItsMiddleStandsForThem) {
   };
   EXPECT_EQ(judge_beside(faster, head(8), base).verdict, verdict::regression);
   EXPECT_EQ(judge_beside(faster, head(12), base).verdict, verdict::improved);
+}
+
+// On a machine that slows down from round to round, processes of different rounds are no pairs.
+TEST(BesideTheBase, ProcessesOfDifferentRoundsAreNoPairs) {
+  Measured base{.value = 10.0, .mad_between = 1, .processes = 5, .values = {12, 11, 10, 9, 8}};
+  Measured head{
+      .value = 8.0, .mad_between = 0.8, .processes = 5, .values = {9.6, 8.8, 8, 7.2, 6.4}};
+  EXPECT_EQ(judge_beside(faster, head, base).verdict, verdict::regression);
+  for (Measured* side : {&base, &head}) {
+    side->of_other_rounds = true;
+    EXPECT_EQ(judge_beside(faster, head, base).verdict, verdict::noisy);
+    side->of_other_rounds = false;
+  }
 }
 
 TEST(BesideTheBase, AGainThatThePairsDoNotAgreeOnIsNone) {

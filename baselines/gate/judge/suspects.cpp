@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numbers>
+#include <utility>
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/measured.hpp"
@@ -49,8 +50,14 @@ std::string no_subject(const Row& row) {
                                   : "a comparison times steps, which is not what this metric tells";
 }
 
+bool stand_otherwise(double before, double now, const std::string& kind) {
+  const bool further = now > further_apart * before, closer = before > further_apart * now;
+  return further || (closer && kind == "ratio");
+}
+
 void Suspects::note_next(const JudgedMetric& judged) {
-  if (judged.screened) screened_.push_back({verdict_.rows.size(), judged.urgency, judged.alone});
+  if (judged.screened)
+    screened_.push_back({verdict_.rows.size(), judged.urgency, judged.alone, judged.bound});
   if (judged.suspect) suspects_.push_back({verdict_.rows.size(), judged.machine_possible});
 }
 
@@ -60,7 +67,22 @@ bool Suspects::decide(const SecondOpinion& second_opinion) {
   if (second_opinion) ask(second_opinion, screened_.size(), [](const Row&) { return true; });
   resolve_as_compared();
   doubt_the_machine();
+  bring_back_bounds();
   return moved;
+}
+
+// A row that was cleared no longer stands for the bound behind it: no comparison says that its
+// value is within it.
+void Suspects::bring_back_bounds() {
+  for (const Screened& one : screened_) {
+    Row& row = verdict_.rows[one.row];
+    if (!one.bound || row.blocking ||
+        severity(told_verdict(row)) <= severity(told_verdict(*one.bound)))
+      continue;
+    Row bound = *one.bound;
+    bound.evidence.merge(row.evidence);
+    row = std::move(bound);
+  }
 }
 
 // "a hand-over between threads took 51 ns and takes 350 ns"; empty if it moved too little, or if
@@ -77,8 +99,7 @@ std::optional<std::string> Suspects::other_hardware(const CaseResult& result,
                                   : nullptr;
   if (!before || at == result.metrics.end() || !at->second.number()) return std::nullopt;
   const double now = *at->second.number();
-  const bool further = now > further_apart * *before, closer = *before > further_apart * now;
-  if (!further && !(closer && row.kind == "ratio")) return std::nullopt;
+  if (!stand_otherwise(*before, now, row.kind)) return std::nullopt;
   return text("a hand-over between threads took ", readable(*before, "s"), " and takes ",
               readable(now, "s"), " -> the machine");
 }

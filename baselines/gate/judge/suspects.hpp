@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +16,10 @@ namespace holdfast::gate {
 
 // Why a comparison of two builds in lock step says nothing of a row; empty where it does.
 std::string no_subject(const Row& row);
+
+// Whether hand-over times of these seconds between threads explain a loss of this kind: threads
+// that stand closer only make a ratio worse, by a faster reference.
+bool stand_otherwise(double before, double now, const std::string& kind);
 
 class Suspects {
  public:
@@ -36,6 +41,7 @@ class Suspects {
   void ask(const SecondOpinion& second_opinion, std::size_t most,
            const std::function<bool(const Row&)>& chosen);
   void resolve_as_compared();
+  void bring_back_bounds();
   enum class Compared { none, cleared, a_loss };
   Compared compare_some(const SecondOpinion& second_opinion);
   bool has_environment_moved(const std::string& kind, const SecondOpinion& second_opinion);
@@ -53,6 +59,7 @@ class Suspects {
     std::size_t row;
     double urgency;
     Resolution alone;
+    std::optional<Row> bound;
   };
   std::vector<Screened> screened_ = {};
   std::set<std::size_t> asked_ = {};  // rows with a second opinion

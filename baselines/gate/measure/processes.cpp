@@ -103,23 +103,29 @@ std::set<std::string> common_names(std::string_view what, const std::vector<cons
   return names;
 }
 
-// left_out() of both, where they took turns and the rounds that both keep are enough: values of one
-// round are compared as a pair.
-std::vector<bool> left_out_of_pairs(const CaseRecords& records, const CaseRecords& beside,
-                                    double usual_handover) {
-  std::vector<bool> own = left_out(records, usual_handover);
-  if (records.size() != beside.size()) return own;
-  std::vector<bool> either = left_out(beside, usual_handover);
-  for (std::size_t i = 0; i < own.size(); ++i) either[i] = either[i] || own[i];
-  return std::ranges::count(either, false) >= enough_processes ? either : own;
-}
-
 // Whether a process's clocked values of the case are left out. If all would be, they are kept as
 // the values of no process, so that they decide nothing.
 struct Clocks {
   std::vector<bool> left_out = {};
   bool executed = false;
+  bool of_other_rounds = false;  // than those that count of the other build
 };
+
+// What left_out() says of both, where they took turns and the rounds that both keep are enough:
+// values of one round are compared as a pair.
+Clocks clocks_of(const CaseRecords& records, const CaseRecords& beside, double usual_handover) {
+  Clocks clocks{.left_out = left_out(records, usual_handover),
+                .executed = records.front()->executed};
+  if (beside.empty()) return clocks;
+  std::vector<bool> either = left_out(beside, usual_handover);
+  clocks.of_other_rounds = clocks.left_out != either;
+  if (records.size() != beside.size()) return clocks;
+  for (std::size_t i = 0; i < either.size(); ++i) either[i] = either[i] || clocks.left_out[i];
+  if (std::ranges::count(either, false) < enough_processes) return clocks;
+  clocks.left_out = either;
+  clocks.of_other_rounds = false;
+  return clocks;
+}
 
 Metric merge_sampled(const std::string& name, const std::vector<const Metric*>& metrics,
                      bool clocked, const Clocks& clocks, std::optional<std::string>& reason) {
@@ -197,8 +203,8 @@ CaseResult merge_case(const CaseRecords& processes, const CaseRecords& beside,
   std::vector<const std::map<std::string, Variant>*> variants;
   std::vector<const Metrics*> metrics;
   std::vector<const Metrics*> derived;
-  const Clocks clocks{.left_out = left_out_of_pairs(processes, beside, usual_handover),
-                      .executed = processes.front()->executed};
+  const Clocks clocks = clocks_of(processes, beside, usual_handover);
+  merged.of_other_rounds = clocks.of_other_rounds;
   for (const CaseResult* result : processes) {
     variants.push_back(&result->variants);
     metrics.push_back(&result->metrics);

@@ -4,6 +4,12 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
+#include "gate/documents/measured_part.hpp"
+#include "gate/documents/verdict_names.hpp"
+#include "gate/judge/screening.hpp"
+
 namespace holdfast::gate {
 namespace {
 
@@ -199,6 +205,29 @@ TEST(Merge, ARoundThatEitherSideOfABaseAndAHeadLeavesOutIsLeftOutOfBothWhileFive
   base.pop_back();
   EXPECT_THAT(metric(merge(head, base), "time_s").processes, ElementsAre(1, 3, 4, 5, 6))
       << "four rounds are too few";
+}
+
+// Equal builds on a machine that slows down by 5 % from round to round: each side loses two rounds,
+// and no five are whole.
+TEST(Merge, SidesThatKeepOtherRoundsAreHeldAgainstEachOtherByTheirMiddles) {
+  std::vector<Results> head, base;
+  for (int round = 0; round < 8; ++round) {
+    const double seconds = std::pow(1.05, round);
+    head.push_back(waiting(seconds, round < 2 ? 0.5 : 0));
+    base.push_back(waiting(seconds, round < 6 ? 0 : 0.5));
+  }
+  const auto measured = [](const Results& merged) {
+    const std::vector<NamedMetric> all =
+        named_metrics(parse_results(Document("a file", canonical(to_json(merged)))).cases.at(0));
+    return *find_measured(all, "optimized", "time_s")->measured;
+  };
+  const Measured now = measured(merge(head, base)), before = measured(merge(base, head));
+  ASSERT_EQ(now.values.size(), before.values.size());
+  const Standard standard{.kind = "time", .better = Better::lower, .tolerance = 0.03};
+  EXPECT_EQ(judge_beside(standard, now, before).verdict, verdict::noisy);
+  for (Results& process : head) process.cases[0].metrics["waited_fraction"].value = 0;
+  EXPECT_FALSE(measured(merge(head, base)).of_other_rounds) << "six whole rounds";
+  EXPECT_FALSE(measured(merge(head)).of_other_rounds) << "nothing beside it";
 }
 
 TEST(Merge, TimesOfWaitingThreadsAloneAreNoProcesss) {

@@ -11,6 +11,7 @@
 
 #include "base/machine.hpp"
 #include "base/time.hpp"
+#include "gate/base/json.hpp"
 #include "gate/measure/processes.hpp"
 
 namespace holdfast::gate {
@@ -350,7 +351,7 @@ class Runner {
     auto all = known_seconds_;
     for (const auto& [id, seconds] : seconds_) all[id] = seconds;
     std::string lines;
-    for (const auto& [id, seconds] : all) lines += text(seconds, ' ', id, '\n');
+    for (const auto& [id, seconds] : all) lines += text(canonical_line(seconds), ' ', id, '\n');
     std::error_code problem;
     fs::create_directories(task_.history.parent_path(), problem);
     std::ofstream(task_.history) << lines;  // where it cannot be written, the next run has none

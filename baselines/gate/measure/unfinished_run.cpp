@@ -3,6 +3,7 @@
 
 #include "base/files.hpp"
 #include "base/names.hpp"
+#include "base/sha256.hpp"
 #include "gate/base/error.hpp"
 #include "gate/base/json.hpp"
 #include "gate/base/written_file.hpp"
@@ -14,13 +15,23 @@ namespace fs = std::filesystem;
 
 constexpr const char* question = "what";
 
+std::string file_name_of(const std::string& suite, const std::string& device) {
+  return suite + "." + device_file_name(device);
+}
+
 }  // namespace
+
+MachineLock lock_results(const fs::path& out, const std::string& suite, const std::string& device,
+                         Progress& progress) {
+  const std::string place = (fs::weakly_canonical(out) / file_name_of(suite, device)).string();
+  return MachineLock("run-" + sha256_digits(place).substr(0, 16), [&] {
+    progress.say("waiting for another run of ", suite, " on ", device, " into ", out.string());
+  });
+}
 
 UnfinishedRun::UnfinishedRun(const fs::path& out, const std::string& suite,
                              const std::string& device, bool resume, const std::string& what)
-    : out_(out),
-      name_(suite + "." + device_file_name(device)),
-      folder_(out / ".unfinished" / name_) {
+    : out_(out), name_(file_name_of(suite, device)), folder_(out / ".unfinished" / name_) {
   const bool same =
       resume && fs::exists(folder_ / question) && read_file(folder_ / question) == what;
   if (same) return;

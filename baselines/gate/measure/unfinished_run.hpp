@@ -6,7 +6,15 @@
 #include <filesystem>
 #include <string>
 
+#include "gate/base/process.hpp"
+#include "gate/measure/suite_process.hpp"
+
 namespace holdfast::gate {
+
+// For a run's whole time: another one of the suite on the device into the same folder would remove
+// what this one has finished.
+MachineLock lock_results(const std::filesystem::path& out, const std::string& suite,
+                         const std::string& device, Progress& progress);
 
 class UnfinishedRun {
  public:

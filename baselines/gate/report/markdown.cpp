@@ -133,16 +133,42 @@ void add_accepted(const std::vector<const Row*>& rows, Page& page) {
   page.add(
       "\n| case | device | variant | metric | before | now | why "
       "|\n|---|---|---|---|---|---|---|\n");
+  std::size_t left_out = 0;
   for (const Row* row : rows) {
     const auto value = [&](const std::optional<Value>& held) {
       return held ? markdown_text(readable(*held, row->unit)) : "-";
     };
-    page.add(text("| ", markdown_code(row->case_id), " | ", markdown_code(row->device_class), " | ",
-                  markdown_code(row->variant), " | ", markdown_code(row->metric), " | ",
-                  value(row->baseline), " | ", value(row->value), " | ",
-                  markdown_text(std::string(why_accepted(*row))), " |\n"),
-             room_for_an_end);
+    left_out +=
+        !page.add(text("| ", markdown_code(row->case_id), " | ", markdown_code(row->device_class),
+                       " | ", markdown_code(row->variant), " | ", markdown_code(row->metric), " | ",
+                       value(row->baseline), " | ", value(row->value), " | ",
+                       markdown_text(std::string(why_accepted(*row))), " |\n"),
+                  room_for_an_end);
   }
+  if (left_out > 0) page.add(text("\n", plural(left_out, "row"), " more in verdict.json\n"));
+}
+
+// The first quarter of the page has room for them.
+void add_notes(const std::vector<std::string>& notes, std::size_t most_bytes, Page& page) {
+  const std::size_t reserve = most_bytes - most_bytes / 4;
+  std::size_t left_out = 0;
+  for (const std::string& note : notes) {
+    std::istringstream lines(note);
+    std::string quoted;
+    for (std::string line; std::getline(lines, line);)
+      quoted += text(quoted.empty() ? "\n> " : "\\\n> ", markdown_text(line));
+    if (!page.add(quoted + "\n", reserve)) ++left_out;
+  }
+  if (left_out > 0) page.add(text("\n> ", plural(left_out, "note"), " more, in verdict.json\n"));
+}
+
+void add_findings(const std::vector<Detection>& findings, Page& page) {
+  const std::string seen =
+      describe(findings, {.at_most = most_findings}) + describe_expected(findings);
+  if (seen.empty()) return;
+  const char* title = "\nWhat the detectors saw (never a reason to fail)";
+  if (!page.add(text(title, ":\n\n", markdown_block(seen))))
+    page.add(text(title, " is in verdict.json\n"));
 }
 
 // In their order: a kernel that makes cases fail by itself, what stands between two of them in a
@@ -211,13 +237,7 @@ std::string markdown(const Verdict& verdict, std::size_t most_bytes) {
   const bool amber = verdict.exit == 0 && !verdict.caveats.empty();
   page.add(text("## holdfast: ", amber ? ":warning: " : "", outcome(verdict), "\n\n",
                 summary(verdict), " (exit ", verdict.exit, ")\n"));
-  for (const std::string& note : verdict.notes) {
-    std::istringstream lines(note);
-    std::string quoted;
-    for (std::string line; std::getline(lines, line);)
-      quoted += text(quoted.empty() ? "\n> " : "\\\n> ", markdown_text(line));
-    page.add(quoted + "\n", most_bytes - most_bytes / 4);
-  }
+  add_notes(verdict.notes, most_bytes, page);
   // What is not checked must not be the part that found no room.
   Page unchecked(most_bytes / 8);
   add_unchecked(verdict.not_checked, unchecked);
@@ -228,10 +248,7 @@ std::string markdown(const Verdict& verdict, std::size_t most_bytes) {
   if (page.left() > told.size() + last.size()) page.add(told);
   Page body(page.left() - last.size());
   add_groups(told_groups(verdict, false), body);
-  if (const std::string seen = describe(verdict.findings, {.at_most = most_findings}) +
-                               describe_expected(verdict.findings);
-      !seen.empty())
-    body.add(text("\nWhat the detectors saw (never a reason to fail):\n\n", markdown_block(seen)));
+  add_findings(verdict.findings, body);
   page.add(body.take());
   page.add(last);
   return page.take();

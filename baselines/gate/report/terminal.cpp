@@ -8,6 +8,7 @@
 #include <sstream>
 #include <vector>
 
+#include "gate/base/json.hpp"
 #include "gate/compare/confirm.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict_names.hpp"
@@ -134,7 +135,7 @@ std::string ctest_measurements(const Verdict& verdict) {
   std::string out;
   const auto measurement = [&](const std::string& name, double value) {
     out += text("<CTestMeasurement type=\"numeric/double\" name=\"", xml_escaped(name), "\">",
-                value, "</CTestMeasurement>\n");
+                canonical_line(value), "</CTestMeasurement>\n");
   };
   for (const auto& [name, count] : verdict.counts) measurement(name, static_cast<double>(count));
   std::set<std::string> classes;

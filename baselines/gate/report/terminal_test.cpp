@@ -93,6 +93,22 @@ TEST(Markdown, FitsIntoACommentAndStaysWhole) {
   EXPECT_EQ(occurrences(page, "<details>"), occurrences(page, "</details>"));
   EXPECT_THAT(page, AllOf(HasSubstr("more in verdict.json"), HasSubstr("Not checked:"),
                           HasSubstr("more, in verdict.json")));
+  const std::size_t told = occurrences(page, "\n> nnn");
+  EXPECT_GT(told, 0u);
+  EXPECT_THAT(page, HasSubstr(text("\n> ", 20 - told, " notes more, in verdict.json\n")));
+}
+
+TEST(Markdown, SaysThatWhatTheDetectorsSawFoundNoRoom) {
+  Verdict verdict = many(5000);
+  verdict.findings.emplace_back().sentence = std::string(1000, 'x');
+  EXPECT_THAT(markdown(verdict),
+              HasSubstr("What the detectors saw (never a reason to fail) is in verdict.json"));
+}
+
+TEST(Markdown, CountsTheEditsOfBaselinesThatFoundNoRoom) {
+  const std::string page = markdown(many(5000, "ACCEPTED"));
+  const std::size_t told = occurrences(page, "| `toy/step/");
+  EXPECT_THAT(page, HasSubstr(text("\n", 5000 - told, " rows more in verdict.json\n")));
 }
 
 TEST(Markdown, ALongerOneMayBeAskedFor) {

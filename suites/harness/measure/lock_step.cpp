@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/measure/lock_step.hpp"
 
+#include <array>
 #include <charconv>
 #include <optional>
 
@@ -19,6 +20,12 @@ namespace {
 // Long compared with the pipe's latency, short compared with the third of a second that a pair of
 // processes lives.
 constexpr double paired_sample_seconds = 4e-3;
+
+// With all its digits: a stream prints six, and the gate computes with them.
+std::string exactly(double seconds) {
+  std::array<char, 32> digits = {};
+  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), seconds).ptr};
+}
 
 // One variant, warm, verified, in its steady phase.
 class Side {
@@ -39,14 +46,14 @@ class Side {
   std::string sample(int batch) const {
     if (subject_.backend->device) {
       const double seconds = timer_(batch) / batch;
-      return text(seconds, ' ', seconds, " 0");
+      return text(exactly(seconds), ' ', exactly(seconds), " 0");
     }
     const MeasuringTurn turn(subject_.backend->name);
     const ThreadsApart apart;
     const double cpu = working_cpu_seconds(), waited = waits_->seconds();
     const double seconds = timer_(batch);
-    return text(seconds / batch, ' ', (working_cpu_seconds() - cpu) / batch, ' ',
-                (waits_->seconds() - waited) / batch);
+    return text(exactly(seconds / batch), ' ', exactly((working_cpu_seconds() - cpu) / batch), ' ',
+                exactly((waits_->seconds() - waited) / batch));
   }
 
  private:

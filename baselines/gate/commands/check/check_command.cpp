@@ -5,6 +5,7 @@
 
 #include "gate/base/git.hpp"
 #include "gate/base/process.hpp"
+#include "gate/base/shown_text.hpp"
 #include "gate/base/written_file.hpp"
 #include "gate/commands/check/check.hpp"
 #include "gate/commands/commands.hpp"
@@ -106,7 +107,8 @@ int check_verb(const Options& options) {
                                     path_in_repository(request.baselines).generic_string());
   if (options.has("ctest")) std::cout << ctest_measurements(checked.verdict);
   if (keeps && !checked.patch.empty())
-    std::cout << "proposed: git apply " << (request.directory / "proposed-baseline.patch").string()
+    std::cout << "proposed: git apply "
+              << shell_word((request.directory / "proposed-baseline.patch").string())
               << ", once it is clear why\n";
   return checked.verdict.exit;
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "gate/base/git.hpp"
+#include "gate/base/shown_text.hpp"
 #include "gate/base/store.hpp"
 #include "gate/commands/check/check_measured.hpp"
 #include "gate/documents/baseline_files.hpp"
@@ -181,7 +182,7 @@ void CheckState::tell(Verdict& verdict) const {
   for (const auto& [place, because] : lost_)
     if (!tools_.contains(place))
       miss(fs::path(place).stem(), fs::path(place).parent_path().filename(), because,
-           text("git restore ", (request_.baselines / place).string()), verdict);
+           text("git restore ", shell_word((request_.baselines / place).string())), verdict);
   if (base_) tell_unmeasured(verdict);
 }
 

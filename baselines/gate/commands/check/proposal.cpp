@@ -11,6 +11,7 @@
 #include "gate/commands/check/check_measured.hpp"
 #include "gate/documents/baseline_files.hpp"
 #include "gate/documents/verdict_names.hpp"
+#include "gate/judge/loosening.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -57,9 +58,8 @@ std::string proposed_patch(const CheckRequest& request, const CheckState& state,
   if (differs_again(found)) return "";
   const std::optional<Baseline>& existing = accepted_here(request, part);
   if (found.exit != 0) {
-    const std::string why = "proposed by holdfast check; say why";
-    Acceptable accepted = accept(part.results, existing, policy, {.why = why});
-    accept_listed(part.results, part.list, policy, existing, why, accepted);
+    Acceptable accepted = accept(part.results, existing, policy, {.why = no_reason_yet});
+    accept_listed(part.results, part.list, policy, existing, no_reason_yet, accepted);
     return accepted.refusals.empty() ? patch_to(request, state, part, accepted.baseline) : "";
   }
   if (!existing) return "";

@@ -222,8 +222,9 @@ int explain(const Options& options) {
   const fs::path& directory = request.directory;
   if (const auto device = options.value("device")) require_device(*device);
   if (!fs::exists(directory) && fs::is_directory(options.operands()[0]))
-    throw Error(Fault::bad_input, text("the case comes first: holdfast explain ",
-                                       directory.string(), ' ', options.operands()[0]));
+    throw Error(Fault::bad_input,
+                text("the case comes first: holdfast explain ", shell_word(directory.string()), ' ',
+                     shell_word(options.operands()[0])));
   if (!options.has("against"))
     require_folder(request.baselines, "name the accepted baselines with --baselines");
   const std::vector<StoredResults> all = read_all_results(directory);
