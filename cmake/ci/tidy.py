@@ -24,6 +24,9 @@ ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
 
+ONLY_GCC = " -fno-tree-sra"  # clang refuses it
+
+
 def entries(build: Path) -> list[dict[str, str]]:
     """One command per source: the first of two instruction sets, no precompiled header, no planted copy of a source."""
     chosen: dict[str, dict[str, str]] = {}
@@ -31,7 +34,8 @@ def entries(build: Path) -> list[dict[str, str]]:
         source = Path(entry["file"])
         if build in source.parents and not source.name.startswith("unity_"):
             continue
-        chosen.setdefault(entry["file"], entry)
+        command = entry["command"].replace(ONLY_GCC, "")
+        chosen.setdefault(entry["file"], entry | {"command": command})
     return list(chosen.values())
 
 

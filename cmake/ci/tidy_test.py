@@ -107,6 +107,13 @@ def test_other_checks_another_tool_and_another_command_read_all_again(house: Hou
     assert house.tidy(version="2")[:2] == (0, [])
 
 
+def test_an_option_that_only_gcc_knows_is_not_passed_on(house: House) -> None:
+    house.commands("a.cpp", flag="-O1 -fno-tree-sra -DMORE")
+    house.tidy()
+    (read,) = json.loads((house.build / "tidy" / "compile_commands.json").read_text("utf-8"))
+    assert "-O1 -DMORE" in read["command"]
+
+
 def test_a_finding_fails_and_is_read_again(house: House) -> None:
     house.write("b.cpp", "int bad();\n")
     for asked in (["a.cpp", "b.cpp"], ["b.cpp"]):
