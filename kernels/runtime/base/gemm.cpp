@@ -16,7 +16,7 @@ struct Rows {
 
 // Bytes of the 32-byte sectors that hold these rows, each row for itself: rows that a pitch or an
 // address puts across sectors are moved, and counted, as more.
-inline std::int64_t sector_bytes(const Rows& all, int element_bytes) {
+std::int64_t sector_bytes(const Rows& all, int element_bytes) {
   constexpr std::int64_t sector = 32;
   // After how many of `most` their places in sectors recur, and how many lie as the one at `place`.
   const auto period = [](std::int64_t bytes, std::int64_t most) {
