@@ -184,7 +184,7 @@ ArgumentSums argument_sums(const Argument& argument) {
   const auto* bytes = reinterpret_cast<const std::byte*>(&argument);
   ArgumentSums sums;
   if constexpr (is_word<Argument>)
-    sums = told_by(bytes, {.width = sizeof argument, .as = told_as<Argument>()});
+    sums = told_by(bytes, {.width = sizeof(Argument), .as = told_as<Argument>()});
   else if constexpr (is_transparent<Argument>)
     for (const Word& word : words_of<Argument>()) sums += told_by(bytes, word);
   return sums;
