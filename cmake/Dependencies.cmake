@@ -37,11 +37,29 @@ target_link_libraries(
   holdfast_host INTERFACE ${HOLDFAST_FFTW_OMP} ${HOLDFAST_FFTW} ${HOLDFAST_FFTWF_OMP}
                           ${HOLDFAST_FFTWF} ${HOLDFAST_OPENBLAS} OpenMP::OpenMP_CXX)
 
+# holdfast_is_no_older_cuda(<result> <folder of headers>): sets <result> to FALSE where they are older than CUDA 13's.
+function(holdfast_is_no_older_cuda result folder)
+  set(line "")
+  if(EXISTS ${folder}/cuda_runtime_api.h)
+    file(STRINGS ${folder}/cuda_runtime_api.h line REGEX "^#define CUDART_VERSION +[0-9]+")
+  endif()
+  string(REGEX MATCH "[0-9]+" version "${line}")
+  if(version LESS 13000)
+    set(${result} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
 # The CUDA toolkit is optional: from the usual places, or the wheels that `bootstrap.sh --cuda` puts into .venv.
 file(GLOB holdfast_wheels ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13)
 set(holdfast_cuda_roots $ENV{CUDA_HOME} /usr/local/cuda /usr/local/cuda-13.0 ${holdfast_wheels})
-find_path(HOLDFAST_CUDA_INCLUDE nvrtc.h HINTS ${holdfast_cuda_roots} PATH_SUFFIXES include)
+find_path(HOLDFAST_CUDA_INCLUDE nvrtc.h HINTS ${holdfast_cuda_roots} PATH_SUFFIXES include
+          VALIDATOR holdfast_is_no_older_cuda)
 set(holdfast_cuda_missing "")
+set(holdfast_cuda_current TRUE)
+holdfast_is_no_older_cuda(holdfast_cuda_current "${HOLDFAST_CUDA_INCLUDE}")  # named by hand, or found before
+if(NOT holdfast_cuda_current)
+  list(APPEND holdfast_cuda_missing "CUDA 13, which ${HOLDFAST_CUDA_INCLUDE} is older than")
+endif()
 foreach(header nvrtc.h nvJitLink.h cuda_runtime_api.h cublas_v2.h cufft.h)
   if(NOT HOLDFAST_CUDA_INCLUDE OR NOT EXISTS ${HOLDFAST_CUDA_INCLUDE}/${header})
     list(APPEND holdfast_cuda_missing ${header})

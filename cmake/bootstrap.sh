@@ -11,7 +11,7 @@ usage: cmake/bootstrap.sh [--cuda] [--lint] [--check]
   (no option)  installs what is missing of the Debian packages and the Python wheels in .venv; nvdisasm is among them
                where CUDA is
   --cuda       also installs the CUDA 13.0 pieces (NVRTC, nvJitLink, cudart, cuBLAS, cuFFT, CUPTI) as wheels in
-               .venv, unless a toolkit is there; no driver and no GPU is needed for cuda-dry
+               .venv, unless a toolkit of CUDA 13 is there; no driver and no GPU is needed for cuda-dry
   --lint       also installs what preset lint runs: clang-format and shellcheck, and the wheels of
                cmake/ci/requirements.txt (clang-tidy, ruff, mypy, zizmor, check-jsonschema) in .venv
   --check      installs nothing, says in one line what is missing, and exits 1 if anything is
@@ -55,14 +55,15 @@ for package in "${packages[@]}"; do
   [ "$status" = installed ] || missing+=("$package")
 done
 
-# An installed toolkit counts as present if it has the headers that the build needs.
+# An installed toolkit counts as present if it has the headers that the build needs, of CUDA 13 (as in Dependencies.cmake).
 has_toolkit() {
-  local place header
+  local place header version
   for place in "${CUDA_HOME:-/usr/local/cuda}" /usr/local/cuda; do
     for header in nvrtc.h nvJitLink.h cuda_runtime_api.h cublas_v2.h cufft.h; do
       [ -f "$place/include/$header" ] || continue 2
     done
-    return 0
+    version=$(sed -nE '/^#define CUDART_VERSION +[0-9]/{s/[^0-9]*([0-9]+).*/\1/p;q}' "$place/include/cuda_runtime_api.h")
+    [ "${version:-0}" -lt 13000 ] || return 0
   done
   return 1
 }

@@ -4,7 +4,6 @@ say: nothing is installed."""
 
 import hashlib
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -31,7 +30,8 @@ def tree(tmp_path: Path) -> Path:
     for name in LISTS:
         (tmp_path / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "tree" / name).write_text(f"of {name}\n", "utf-8")
-    shutil.copy(SCRIPT, tmp_path / "tree/cmake")
+    script = SCRIPT.read_text("utf-8")  # for which this machine's own toolkit is not there
+    (tmp_path / "tree/cmake/bootstrap.sh").write_text(script.replace("/usr/local/cuda", f"{tmp_path}/usr/local/cuda"), "utf-8")
     for name, text in TOOLS.items():
         program(tmp_path / "tools" / name, text)
     program(tmp_path / "tree/.venv/bin/python3", PIP)
@@ -101,3 +101,23 @@ def test_lint_asks_for_what_lint_needs(tree: Path) -> None:
 def test_an_option_that_is_none_is_refused(tree: Path) -> None:
     code, said, asked = run(tree, "--cude")
     assert (code, asked) == (2, []) and "unknown option '--cude'" in said
+
+
+def plant_toolkit(place: Path, version: int) -> None:
+    (place / "include").mkdir(parents=True)
+    for header in ("nvrtc.h", "nvJitLink.h", "cublas_v2.h", "cufft.h"):
+        (place / "include" / header).write_text("", "utf-8")
+    (place / "include/cuda_runtime_api.h").write_text(f"#ifdef A\n#define CUDART_VERSION  {version}\n# define B CUDART_VERSION\n", "utf-8")
+
+
+@pytest.mark.parametrize(("version", "is_one"), [(12090, False), (13000, True), (13010, True)])
+def test_a_toolkit_older_than_cuda_13_is_none(tree: Path, version: int, is_one: bool) -> None:
+    stamp(tree)
+    stamp(tree, "disassembler.stamp", "cmake/disassembler-requirements.txt")
+    plant_toolkit(tree.parent / "toolkit", version)
+    code, said, _ = run(tree, "--cuda", "--check", CUDA_HOME=f"{tree.parent}/toolkit")
+    assert (code == 0, "the wheels of cmake/cuda-requirements.txt" in said) == (is_one, not is_one)
+    assert ("host only" not in run(tree, CUDA_HOME=f"{tree.parent}/toolkit")[1]) is is_one
+    # A newer one in its place serves as well.
+    plant_toolkit(tree.parent / "usr/local/cuda", 13000)
+    assert run(tree, "--cuda", "--check", CUDA_HOME=f"{tree.parent}/toolkit")[0] == 0

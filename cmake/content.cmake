@@ -2,8 +2,9 @@
 # cmake -DSOURCE=<root> -DOUTPUT=<file> [-DCODE=<file>] -P content.cmake
 # Which content a build is made of: one hash over what git tracks (or would track) in kernels, suites and cmake and the
 # CMake files beside them, the same before and after the commit, so that code and the baseline it earned land together.
-# Pages, tests and the tools in Python beside this file are no part of what is measured. A name that CMake or git reads
-# as something else is refused: the hash would pass over its file, or over all of them. CODE says the hash to the linker.
+# Pages, tests, the tools in Python beside this file and what Python makes of them are no part of what is measured. A name
+# that CMake or git reads as something else is refused: the hash would pass over its file, or over all of them. CODE says
+# the hash to the linker.
 
 set(parts kernels suites cmake CMakeLists.txt CMakePresets.json)
 find_package(Git QUIET)
@@ -46,7 +47,7 @@ if(odd)
 endif()
 string(REGEX REPLACE "\n$" "" files "${files}")
 string(REPLACE "\n" ";" files "${files}")
-list(FILTER files EXCLUDE REGEX "\\.md$|_test\\.(cpp|py|sh)$|^cmake/.*\\.py$")
+list(FILTER files EXCLUDE REGEX "\\.md$|_test\\.(cpp|py|sh)$|^cmake/.*\\.py$|/__pycache__/")
 list(SORT files)
 set(lines "")
 foreach(file IN LISTS files)

@@ -143,3 +143,6 @@ def test_an_unpacked_archive_has_the_content_of_its_commit(tree: Path) -> None:
     before = content(tree)
     shutil.rmtree(tree / ".git")
     assert content(tree) == before
+    (tree / "cmake/__pycache__").mkdir()
+    (tree / "cmake/__pycache__/table.cpython-311.pyc").write_text("made by Python when it ran a test", "utf-8")
+    assert content(tree) == before

@@ -200,6 +200,22 @@ def test_what_is_required_and_absent_is_not_configured(tmp_path: Path, options: 
     assert why in re.sub(r"\s+", " ", done.stderr)
 
 
+def test_a_toolkit_older_than_cuda_13_is_passed_over(tmp_path: Path) -> None:
+    headers = tmp_path / "cuda-12" / "include"
+    headers.mkdir(parents=True)
+    for header in ("nvrtc.h", "nvJitLink.h", "cublas_v2.h", "cufft.h"):
+        (headers / header).touch()
+    (headers / "cuda_runtime_api.h").write_text("#define CUDART_VERSION  12090\n")
+    # Ends early, at a device that no suite has: by then the toolkit is chosen.
+    command = ["cmake", "-S", ROOT, "-B", tmp_path / "build", "-DHOLDFAST_REQUIRE=host;cudadry"]
+    subprocess.run(command, env=os.environ | {"CUDA_HOME": str(headers.parent)}, capture_output=True, check=False)
+    (chosen,) = re.findall(r"^HOLDFAST_CUDA_INCLUDE:PATH=(.*)", (tmp_path / "build/CMakeCache.txt").read_text("utf-8"), re.MULTILINE)
+    assert not chosen.startswith(str(tmp_path))
+    named = [*command[:-1], "-DHOLDFAST_REQUIRE=cuda-dry:sm_90", f"-DHOLDFAST_CUDA_INCLUDE={headers}"]
+    done = subprocess.run(named, capture_output=True, text=True, check=False)
+    assert f"(missing: CUDA 13, which {headers} is older than" in re.sub(r"\s+", " ", done.stderr)
+
+
 def listed(pattern: str) -> list[Path]:
     told = subprocess.run(["git", "-C", ROOT, "ls-files", pattern], capture_output=True, text=True, check=True)
     return [Path(line) for line in told.stdout.splitlines() if not line.startswith("cmake/example/")]

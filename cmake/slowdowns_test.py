@@ -30,7 +30,17 @@ def test_an_interval_is_read_as_the_gate_prints_it() -> None:
     said = "+24.6 % (+20.2 % .. +28.7 %), 14 units in 13.3 s by CPU time"
     assert slowdowns.interval(said) == ("+24.6 % (+20.2 .. +28.7)", 24.6)
     assert slowdowns.interval("-0.4 % (-1e-05 % .. +1 %), 4 units") == ("-0.4 % (-1e-05 .. +1)", -0.4)
-    assert slowdowns.interval("+10 % (unbounded .. unbounded), 1 unit") == ("", 0)
+    assert slowdowns.interval("+10 % (unbounded .. unbounded), 1 unit") == ("", None)
+
+
+@pytest.mark.parametrize(("estimate", "exit", "named", "is_missed"), [
+    (5.0, 0, False, True), (5.0, 4, True, True), (5.0, 1, False, True), (5.0, 1, True, False), (4.9, 0, False, False),
+    (None, 0, False, True), (None, 1, True, False),
+])
+def test_a_slowdown_is_missed_unless_it_is_named_or_known_to_be_small(
+    estimate: float | None, exit: int, named: bool, is_missed: bool
+) -> None:
+    assert slowdowns.missed([Comparison("a lock", 1, "toy", 0, exit, named, "", estimate, 61.2)]) == ["a lock"] * is_missed
 
 
 @pytest.fixture
@@ -41,7 +51,7 @@ def page(tmp_path: Path) -> Path:
 
 def test_the_table_tells_each_plant_and_counts_unchanged_builds_by_their_load(page: Path) -> None:
     found = [Comparison("a lock", 1, "toy", 0, 1, True, "+7 % (+6 .. +8)", 6.0, 61.2)]
-    unchanged = [Comparison("", 0, "toy", load, code, False, "", 0.0, 30.0) for load, code in ((1, 0), (1, 4), (4, 1))]
+    unchanged = [Comparison("", 0, "toy", load, code, False, "", None, 30.0) for load, code in ((1, 0), (1, 4), (4, 1))]
     slowdowns.write_rows(page, found, unchanged, "sha256:0123456789abcdef")
     text = page.read_text("utf-8")
     origin = provenance("sha256:0123456789abcdef")
@@ -52,7 +62,7 @@ def test_the_table_tells_each_plant_and_counts_unchanged_builds_by_their_load(pa
 
 def test_rows_stay_until_they_are_measured_anew_and_say_of_which_content_they_are(page: Path) -> None:
     lock, tile = (Comparison(what, 1, "toy", 0, 1, True, "+7 % (+6 .. +8)", 6.0, 61.2) for what in ("a lock", "a tile"))
-    unchanged = [Comparison("", 0, "toy", 1, 0, False, "", 0.0, 30.0)]
+    unchanged = [Comparison("", 0, "toy", 1, 0, False, "", None, 30.0)]
     slowdowns.write_rows(page, [lock, tile], unchanged, "sha256:0123")
     slowdowns.write_rows(page, [tile], [], "sha256:4567")
     rows = [row for row in page.read_text("utf-8").splitlines() if "| toy" in row]

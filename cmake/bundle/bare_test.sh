@@ -24,6 +24,8 @@ nvrtc_runs() {  # SUITE: with the device code that lies in kernels/
   tr -d ' \n' < "$place/sources.json" | grep -oE '"nvrtc_runs":\{[^}]*\}'
 }
 
+! tar -tvzf "$archive" | grep -v '^.....-..-. root/root ' || fail "packed files may be written to by others, or are not root's"
+
 # What CUDA and the C library are is the machine's; all else comes from the bundle, whatever this machine has installed.
 for program in bin/* tests/*; do
   [[ $program != *.json ]] || continue

@@ -18,6 +18,7 @@ fail() {
 # shellcheck source=cmake/bundle/environment.sh
 . ./environment.sh
 export HOLDFAST_CACHE_DIR=$PWD/cache
+unset CI HOLDFAST_CACHE_SECRET # as where the cache was filled, or all would be compiled anew
 
 mapfile -t suites < <(basename -a -s .list.json bin/*.list.json)
 programs() {

@@ -59,8 +59,17 @@ holdfast_find_cuda() {
   return 2
 }
 
+# Programs use no cache that is neither their user's nor root's, or that others may write to; they use a copy of it.
+holdfast_find_cache() {
+  local own=${XDG_CACHE_HOME:-${HOME:-}/.cache}/holdfast.bundle
+  HOLDFAST_CACHE_DIR=$holdfast_bundle/cache
+  find "$HOLDFAST_CACHE_DIR" -maxdepth 0 \( -user 0 -o -user "$EUID" \) ! -perm /022 | grep -q . && return
+  if mkdir -p "$own" && cp -r --update "$HOLDFAST_CACHE_DIR/." "$own" && chmod go-w "$own"; then HOLDFAST_CACHE_DIR=$own; fi
+}
+
 export PATH=$holdfast_bundle/bin:$PATH
-export HOLDFAST_CACHE_DIR=${HOLDFAST_CACHE_DIR:-$holdfast_bundle/cache}
+[ -n "${HOLDFAST_CACHE_DIR:-}" ] || holdfast_find_cache
+export HOLDFAST_CACHE_DIR
 export holdfast_cuda=''  # the root of the CUDA that was found
 export holdfast_libraries_before=${LD_LIBRARY_PATH:-}
 holdfast_find_cuda

@@ -125,7 +125,10 @@ function(in_mebibytes out bytes)
 endfunction()
 
 function(pack)
-  run("pack ${NAME}" COMMAND ${CMAKE_COMMAND} -E tar czf ${archive} --format=gnutar ${NAME} WORKING_DIRECTORY ${PLACE})
+  # A cache that others may write to, or that is neither its user's nor root's, is not used. Where root unpacks, files keep
+  # these owners; elsewhere they become those of who unpacks.
+  run("pack ${NAME}" COMMAND tar --create --gzip --file=${archive} --format=gnu --owner=root:0 --group=root:0
+      --mode=u+rwX,go+rX,go-w ${NAME} WORKING_DIRECTORY ${PLACE})
   set(table "")
   file(GLOB parts RELATIVE ${root} ${root}/*)
   foreach(part IN LISTS parts)

@@ -101,6 +101,7 @@ fi
 . "$bundle/tour/summary.sh"
 # shellcheck source=cmake/bundle/tour/archive.sh
 . "$bundle/tour/archive.sh"
+export HOLDFAST_CACHE_DIR=$out/cache
 # shellcheck source=cmake/bundle/environment.sh
 . "$bundle/environment.sh" || fail "without CUDA 13's libraries no suite can start (see above)"
 
@@ -125,24 +126,27 @@ is_asked_for() {  # STEP
 
 # An archive without its tour holds steps that this call keeps, unless it takes all of them anew.
 [ "$resume$only" = no ] || [ -f "$out/logs/options" ] || [ -z "$archive" ] || read_archive
-if [ $resume = yes ]; then
-  [ ! -f "$out/logs/options" ] || [ "$(< "$out/logs/options")" = "$device $quick" ] ||
-    fail "--resume goes on with what was begun: $(sed 's/\(.*\) .*/--device=\1/; ' "$out/logs/options"), --quick or not"
-else
+# What is kept of earlier calls, and what this one takes, are of one device and tier.
+kept=$resume
+for name in "${names[@]}"; do
+  is_asked_for "$name" || [ ! -f "$out/logs/$name.begun" ] || kept=yes
+done
+[ $kept = no ] || [ ! -f "$out/logs/options" ] || [ "$(< "$out/logs/options")" = "$device $quick" ] ||
+  fail "$out holds what was begun with $(sed 's/^/--device=/; s/ no$//; s/ yes$/ --quick/' "$out/logs/options"):\
+ go on with these options, or name another --out"
+if [ $resume = no ]; then
   for name in "${names[@]}"; do
     is_asked_for "$name" || continue
     rm -rf --one-file-system "${out:?}/$name" "$out/.pieces/$name" "$out/logs/$name".{txt,json,begun,log}
   done
-  rm -f "$out/machine.txt"
+  [ $kept = yes ] || rm -f "$out/machine.txt"
 fi
 echo "$device $quick" > "$out/logs/options"
 
-# A bundle may lie on a read-only file system: what is compiled here goes to the results.
-if [ ! -d "$out/cache" ]; then
-  cp -r "$bundle/cache" "$out/cache" || fail "cannot copy the cache to $out"
-  chmod -R go-w "$out/cache" # a cache that others can write to is not used
-fi
-export HOLDFAST_CACHE_DIR=$out/cache bundle out device quick
+# A bundle may lie on a read-only file system: what is compiled here goes to the results, which may be of an older bundle.
+mkdir -p "$out/cache" && cp -r --update "$bundle/cache/." "$out/cache" || fail "cannot copy the cache to $out"
+chmod -R go-w "$out/cache" # a cache that others can write to is not used
+export bundle out device quick
 
 {
   date -u +%Y-%m-%dT%H:%M:%SZ

@@ -154,10 +154,16 @@ expect 3 'gate_1 *stopped .* did not end within 5 s' "a step has a share of the 
 
 touch "$place/three/gate_2/of_an_older_tour"
 tour --out="$place/three" --only=gate_2 --resume --device=cuda-dry:sm_80
-expect 2 'goes on with what was begun: --device=cuda-dry:sm_90' "another device does not go on in this one's tour"
+expect 2 'what was begun with --device=cuda-dry:sm_90 --quick: ' "another device does not go on in this one's tour"
+cp "$place/three/summary.json" "$place/of_one_device.json"
+tour --out="$place/three" --only=gate_2 --device=cuda-dry:sm_80
+expect 2 'what was begun with --device=cuda-dry:sm_90 --quick: ' "a step of another device does not come beside this one's"
+cmp "$place/of_one_device.json" "$place/three/summary.json" || fail "a tour that is refused changes what the earlier one said"
 [ -e "$place/three/gate_2/of_an_older_tour" ] || fail "a tour that goes on takes away what it had"
+echo compiled > cache/of_a_newer_bundle
 tour --out="$place/three" --only=gate_2
 expect 3 'gate_2 *well' "a step is taken again"
+[ -e "$place/three/cache/of_a_newer_bundle" ] || fail "a tour goes on without the programs of a newer bundle"
 [ ! -e "$place/three/gate_2/of_an_older_tour" ] || fail "a step that is taken again keeps what it left there before"
 
 # ---- a device that is not there, and an interruption ----

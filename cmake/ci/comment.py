@@ -6,7 +6,9 @@ check produced: the pull request comes from the event, and the artifact is quote
 
 import io
 import json
+import lzma
 import os
+import struct
 import sys
 import urllib.error
 import urllib.parse
@@ -24,8 +26,8 @@ LARGEST_ARCHIVE = 200 << 20
 LARGEST_VERDICT = 1 << 20
 LONGEST = 60_000  # of the 65 536 characters that a comment may have
 PER_PAGE = 100
-# What zipfile raises for a crafted archive: encrypted, an unknown method, truncated.
-UNREADABLE = (KeyError, RuntimeError, EOFError, zlib.error, zipfile.BadZipFile)
+# What zipfile and its decompressors raise for a crafted archive: encrypted, an unknown method, truncated.
+UNREADABLE = (KeyError, RuntimeError, EOFError, OSError, ValueError, struct.error, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 
 class Nothing(Exception):
@@ -116,10 +118,9 @@ def verdict(api: Api, run: dict[str, Any]) -> str:
     kept = [one for one in found["artifacts"] if one["name"] == ARTIFACT and not one["expired"]]
     if not kept:
         return ""
+    # All attempts of a run share its id, and no order is promised: a later one has a larger id.
+    packed = io.BytesIO(api.archive(max(int(one["id"]) for one in kept)))
     try:
-        # All attempts of a run share its id, and no order is promised: a later one has a larger id.
-        newest = max(int(one["id"]) for one in kept)
-        packed = io.BytesIO(api.archive(newest))
         with zipfile.ZipFile(packed) as archive, archive.open(VERDICT) as file:
             return file.read(LARGEST_VERDICT).decode("utf-8", "replace")
     except UNREADABLE:
@@ -136,7 +137,7 @@ def comment(run: dict[str, Any], text: str) -> str:
     said = quoted(text).strip() or f"No verdict was reached; the check ended as `{run['conclusion']}`."
     short = run["head_sha"][:12]
     ended = f"[The check of {short}]({run['html_url']}) ended as `{run['conclusion']}`."
-    return f"{MARK}\n{said}\n\n{ended}\n"
+    return f"{MARK}\n{ended}\n\n{said}\n"  # ours first: an open fence or tag in foreign text hides what follows
 
 
 def post(api: Api, number: int, body: str) -> str:

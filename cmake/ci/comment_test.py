@@ -156,7 +156,7 @@ def run(github: GitHub, folder: Path, head: str = REPOSITORY, code: int = 0, **c
 def test_a_verdict_becomes_one_comment(github: GitHub, tmp_path: Path) -> None:
     github.pulls = [pull(3, REPOSITORY)]
     assert "posted the comment on pull request 3" in run(github, tmp_path)
-    assert github.comments[0]["body"].startswith(f"{MARK}\n# holdfast: 1 blocks")
+    assert "\n\n# holdfast: 1 blocks\n" in github.comments[0]["body"]
     assert "https://example.org/runs/77" in github.comments[0]["body"]
 
 
@@ -257,10 +257,10 @@ def test_a_verdict_does_not_hide_how_the_check_ended(github: GitHub, tmp_path: P
     run(github, tmp_path)
     body = github.comments[0]["body"]
     assert "# holdfast: well" in body
-    assert body.endswith("[The check of aaaaaaaaaaaa](https://example.org/runs/77) ended as `failure`.\n")
+    assert body.startswith(f"{MARK}\n[The check of aaaaaaaaaaaa](https://example.org/runs/77) ended as `failure`.\n\n")
 
 
-@pytest.mark.parametrize("spoil", ["encrypted", "of another method", "cut", "no archive"])
+@pytest.mark.parametrize("spoil", ["encrypted", "of another method", "no lzma", "no bzip2", "cut", "no archive"])
 def test_an_archive_that_cannot_be_read_is_no_verdict(
     github: GitHub, tmp_path: Path, spoil: str
 ) -> None:
@@ -275,6 +275,8 @@ def test_an_archive_that_cannot_be_read_is_no_verdict(
         content[directory + 8] |= 1
     if spoil == "of another method":
         content[8] = content[directory + 10] = 99
+    if spoil in ("no lzma", "no bzip2"):
+        content[8] = content[directory + 10] = {"no lzma": zipfile.ZIP_LZMA, "no bzip2": zipfile.ZIP_BZIP2}[spoil]
     if spoil == "cut":
         content[60:70] = b"\xff" * 10
     github.packed = b"" if spoil == "no archive" else bytes(content)

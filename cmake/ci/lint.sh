@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks the tree against its own rules; each tool runs over all of git's files of its kind:
+# Checks the tree against its own rules; each tool runs over all of git's files of its kind, mypy over the report alone:
 #   cmake/ci/lint.sh [format] [shell] [workflows] [python] [tidy]     (all but tidy by default)
 # Preset `lint` runs them all. Needs what bootstrap.sh --lint installs; `tidy` needs a configured build (BUILD, default:
 # build/lint) with what it generates, and takes minutes.
@@ -38,7 +38,7 @@ for part in "${parts[@]}"; do
       list format '*.cpp' '*.hpp' '*.cu' '*.cuh' && hold format clang-format --dry-run --Werror "${listed[@]}"
       ;;
     shell)
-      list shell '*.sh' .ci/run && hold shell shellcheck --external-sources "${listed[@]}"
+      list shell '*.sh' '*.sbatch' .ci/run && hold shell shellcheck --external-sources "${listed[@]}"
       ;;
     workflows)
       list workflows '.github/workflows/*.yml' || continue

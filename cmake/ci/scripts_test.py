@@ -441,8 +441,17 @@ def test_a_tour_is_gathered_and_its_exit_code_kept(tmp_path: Path) -> None:
     assert said == f"--out={tmp_path / 'out' / 'tour'} --quick\n"
 
 
+def test_a_tour_takes_the_programs_of_its_bundle_though_it_runs_in_ci(tmp_path: Path) -> None:
+    says = TOUR + 'mkdir -p "$out/gate_1" && echo "${CI-unset} ${HOLDFAST_CACHE_SECRET-unset} $GPU" > "$out/gate_1/said"\n'
+    bound = {"CI": "true", "HOLDFAST_CACHE_SECRET": "of the runner"}
+    assert run("gpu.sh", packed(tmp_path, {"run.sh": says}), tmp_path / "out", GPU="ours", **bound).returncode == 0
+    assert (tmp_path / "out" / "results" / "said").read_text() == "unset unset ours\n"
+
+
 def test_of_two_tours_into_one_folder_the_second_is_gathered(tmp_path: Path) -> None:
-    measures = TOUR + 'mkdir -p "$out/gate_1/cuda" && echo "$tour" > "$out/gate_1/cuda/toy.json"\n'
+    measures = TOUR + """[ ! -e "$out/cache" ] || exit 5  # of another bundle
+mkdir -p "$out/cache" "$out/gate_1/cuda" && echo "$tour" > "$out/gate_1/cuda/toy.json"
+"""
     bundle = packed(tmp_path, {"run.sh": measures})
     for tour in ("1", "2"):
         assert run("gpu.sh", bundle, tmp_path / "out", tour=tour).returncode == 0
@@ -468,7 +477,7 @@ echo "$(basename "$0") $*" >> "$ASKED"
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A file of each kind, and tools that say what they were given."""
-    names = ("a/a.cpp", "b.hpp", "c.cu", "d.cuh", "e.sh", "f/f.py", ".ci/run", ".github/workflows/w.yml", "README.md")
+    names = ("a/a.cpp", "b.hpp", "c.cu", "d.cuh", "e.sh", "e.sbatch", "f/f.py", ".ci/run", ".github/workflows/w.yml", "README.md")
     for name in names:
         path = tmp_path / "tree" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -503,7 +512,7 @@ def lint(tree: Path, *parts: str, finds: str = "") -> tuple[int, list[str]]:
 def test_lint_gives_each_tool_all_that_git_has_of_its_kind(tree: Path) -> None:
     given = [
         "clang-format --dry-run --Werror a/a.cpp b.hpp c.cu d.cuh",
-        "shellcheck --external-sources .ci/run cmake/ci/lint.sh e.sh",
+        "shellcheck --external-sources .ci/run cmake/ci/lint.sh e.sbatch e.sh",
         "zizmor --pedantic --offline --quiet .github/workflows/w.yml",
         "check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/w.yml",
         "ruff check --quiet f/f.py",

@@ -149,6 +149,12 @@ def test_what_main_alone_may_do_is_done_of_main_alone() -> None:
     assert 'tags: ["v*"]' in block(text_of("release"), "on", 0)
 
 
+def test_no_workflow_keeps_compiled_programs_which_another_run_refuses() -> None:
+    for name in NAMES:
+        kept = [one for job in jobs_of(name) for one in steps_of(name, job) if "actions/cache" in one]
+        assert not [one for one in kept if re.search(r"^ +build/release(/cache)?$", one, re.MULTILINE)], name
+
+
 def test_a_night_measures_all_and_holds_it_against_itself() -> None:
     assert "run: bash cmake/ci/measure.sh full build/release/nightly" in step("nightly", "measure", "Measure and judge the full tier")
     assert "run: bash cmake/ci/selftest.sh build/release/nightly" in step("nightly", "measure", "Hold the build against itself")
