@@ -64,14 +64,15 @@ Work encode_work(const Shape& shape, const Options& options) {
                 n.two_hop ? 2 : 1, std::min(points * n.P, (points + n.P) * n.Q));
 }
 
-// Marks times places or nodes; then for each spike its terms of a row's sum.
+// Marks times places or nodes; then for each spike its terms of a row's sum. Within a budget, rows
+// always go to a consumer.
 Work decode_work(const Shape& shape, const Options& options) {
   const Letters n(shape, options);
   const double columns = n.two_hop ? n.Q : n.P;
   const double products = n.two_hop ? (n.pairs + n.M * n.P) * n.Q : n.pairs * n.P;
   const double marks = n.pairs * (n.two_hop ? 1 : std::ceil(n.near * n.P / places_per_mark));
   const double read = n.N * (n.D + n.d) + n.M * (n.D + 2) + (n.two_hop ? n.N * n.Q : 0);
-  const double written = options.consume ? 2 * n.T : n.T * n.P;
+  const double written = options.consume || options.budget ? 2 * n.T : n.T * n.P;
   return n.work(n.near * 2 * products, read + 2 * n.M * columns + written, 2, marks + n.M * n.P);
 }
 

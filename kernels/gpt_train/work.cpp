@@ -58,16 +58,18 @@ Work work_of(Unit unit, const Options& o) {
   const double exact = std::max(value, 4.);  // bytes per number of an update
   const double parameters = double(parameter_count(s)), head = d * s.vocabulary;
   const double layer = double(matrix_count(s)) / s.layers, pairs = 4 * da * pairs_in(o);
+  // A pass reads at most the rows of E that occur. Its gradients are whole, with rows of zeros.
+  const double read = parameters - head + d * std::min(n, double(s.vocabulary));
   const double attention_bytes = n * (2 * da + 2 * dk) * value;
   Work work = {.phases = 1, .precision = o.precision};
   switch (unit) {
     case Unit::forward:
       work.flops = forward_flops(o);
-      work.bytes = (parameters - head + d * n) * value;  // at most the rows of E that occur
+      work.bytes = read * value;
       break;
     case Unit::forward_backward:
       work.flops = model_flops(o);
-      work.bytes = 2 * parameters * value;
+      work.bytes = (read + parameters) * value;
       break;
     case Unit::layer_forward:
       work.flops = 2 * n * layer + pairs;
@@ -95,7 +97,7 @@ Work work_of(Unit unit, const Options& o) {
       break;
     case Unit::train_step:
       work.flops = model_flops(o) + update_flops(o);
-      work.bytes = 2 * parameters * value + update_bytes(o, exact);
+      work.bytes = (read + parameters) * value + update_bytes(o, exact);
       break;
   }
   return work;

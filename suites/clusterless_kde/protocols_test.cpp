@@ -118,6 +118,9 @@ TEST(DecodeCase, IsOfTheWorkThatItsFamilyIsCalledAfter) {
   expect(families::decode, decode_work(numbers));
   expect(families::total, total_work(numbers));
   expect(families::local, local_work(numbers));
+  Row budget = tiny(families::budget);
+  budget.options.budget = 1 << 20;
+  EXPECT_EQ(case_of(budget).work.bytes, decode_work(numbers, {.consume = true}).bytes);
 }
 
 using Sites = std::vector<std::string>;

@@ -128,9 +128,9 @@ double off_losses(const Row& row, std::span<const double> losses, int first) {
   return worst;
 }
 
-// A distance of whole fits. Every loss must be finite. The first galaxy is compared along its path,
-// the others at their ends; for another input than the case's own, the path takes long and the end
-// shows as much.
+// A distance of whole fits. Every loss must be finite. Every galaxy is compared along its path; of
+// fits at rest only the first, and the others at their ends; for another input than the case's own,
+// the path takes long and the end shows as much.
 double distance_of_fits(const Row& row, double limit, const Values& result, int input) {
   const int latents = row.options.latents, batch = row.options.batch, steps = row.options.steps;
   if (result.size() != std::size_t(batch) * (latents + steps + 1)) return INFINITY;
@@ -139,10 +139,11 @@ double distance_of_fits(const Row& row, double limit, const Values& result, int 
   for (const double status : all.last(batch)) worst = larger(worst, status);
   const std::span losses = all.subspan(batch * latents, batch * steps);
   for (const double loss : losses) worst = larger(worst, loss - loss);  // 0 if finite, else NaN
-  if (input == 0 || !rests(row)) {
-    const oracle::Fit& fit = fit_of(row, input * batch, steps);
-    worst = larger(worst, larger(relative(all.first(latents), fit.u),
-                                 relative(losses.first(steps), fit.losses)));
+  const int followed = !rests(row) ? batch : input == 0 ? 1 : 0;
+  for (int b = 0; b < followed; ++b) {
+    const oracle::Fit& fit = fit_of(row, input * batch + b, steps);
+    worst = larger(worst, larger(relative(all.subspan(b * latents, latents), fit.u),
+                                 relative(losses.subspan(b * steps, steps), fit.losses)));
   }
   if (rests(row) && (batch > 1 || input > 0))
     worst = larger(worst, limit * larger(off_truth(row, result, input * batch, most_off),
@@ -245,7 +246,9 @@ Oracle oracle_of(const Row& row) {
 }
 
 bool rests(const Row& row) {
-  return row.options.latents == 4 && row.options.steps >= 200;
+  const Options &o = row.options, usual = {};
+  return o.latents == usual.latents && o.steps >= usual.steps && o.fft == usual.fft &&
+         o.image == usual.image && o.learning_rate == usual.learning_rate;
 }
 
 double posterior_error(const Row& row, const Values& result) {

@@ -12,7 +12,7 @@
 
 namespace holdfast::galaxy_shear {
 
-// Direct cosine sums for every galaxy; for whole fits of many, for one of them, while all must find
+// Direct cosine sums for every galaxy; for many fits at rest, for one of them, while all must find
 // the truth. Each oracle also has the published values of a small rough scene.
 Oracle oracle_of(const Row& row);
 
@@ -26,7 +26,8 @@ double relative(std::span<const double> found, std::span<const double> expected)
 // A chained fit has advanced, and no galaxy has failed.
 Invariant fit_goes_on(const Row& row);
 
-// Only the benchmark's long fits come to rest.
+// Only the benchmark's long fits come to rest: at its sizes and with its learning rate. Elsewhere
+// the limits of a fit at rest would not fit.
 bool rests(const Row& row);
 
 // The largest distance of a galaxy from its truth after a whole fit at rest, in widths of the

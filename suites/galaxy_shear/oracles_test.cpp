@@ -142,6 +142,43 @@ TEST(GalaxyOracle, AFitOfAnotherNumberOfStepsIsWrongHoweverCloseItEnds) {
   }
 }
 
+// Two galaxies of 4 latents, then 200 losses of each. A learning rate of 1e-5 moves none to its
+// truth.
+TEST(GalaxyOracle, OfAFitThatDoesNotRestEveryGalaxyIsComparedAlongItsPath) {
+  for (const double rate : {0., 1e-5}) {
+    const Row row = {
+        .family = &families::map,
+        .options = {.fft = 16, .image = 7, .batch = 2, .steps = 200, .learning_rate = rate}};
+    const auto backend = open_backend("host");
+    const auto fit = make(row, *backend, Variant::optimized);
+    const Oracle known = oracle_of(row);
+    for (const int input : {0, 1}) {
+      fit->start_again(input);
+      const std::vector<double> right = result_of(*fit);
+      const auto distance = [&](const std::vector<double>& result) {
+        return input == 0 ? known.distance(result, {}) : known.other(result, 1);
+      };
+      EXPECT_LE(distance(right), known.limit) << rate << ' ' << input;
+      for (const std::size_t place : {0, 7, 8 + 20, 8 + 200 + 20}) {
+        std::vector<double> spoilt = right;
+        spoilt.at(place) *= 1.001;
+        EXPECT_GT(distance(spoilt), known.limit) << rate << ' ' << input << ' ' << place;
+      }
+    }
+  }
+}
+
+TEST(GalaxyOracle, AFitRestsAtTheBenchmarksSizesAndLearningRate) {
+  const auto rests_with = [](Options options) {
+    return rests(Row{.family = &families::map, .options = options});
+  };
+  EXPECT_TRUE(rests_with({}));
+  EXPECT_TRUE(rests_with({.batch = 64, .psf = Psf::moffat, .steps = 300}));
+  for (const Options& options : {Options{.fft = 64}, Options{.image = 33}, Options{.latents = 8},
+                                 Options{.steps = 199}, Options{.learning_rate = 1e-5}})
+    EXPECT_FALSE(rests_with(options));
+}
+
 TEST(GalaxyCase, IsVerifiedAsCloselyAsItCanBe) {
   const auto sites = [](const Family<Row>& family, Variant variant) {
     return steps_of(Row{.family = &family}).rewritten(*open_backend("host"), variant);

@@ -116,8 +116,10 @@ void told(const Row& row, Steps& steps) {
     return formula_peak_bytes(variant, what);
   };
   steps.rewritten = always({"result: matrices"});
-  if (is_known(row))
-    steps.read = [=](const Verified& found) { return singular_values_of(what, found.result); };
+  steps.read = [=](const Verified& found) {
+    if (is_for_device(row)) forbid_silent_moves(found);
+    return is_known(row) ? singular_values_of(what, found.result) : std::vector<NamedReading>();
+  };
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ class Pipeline {
     training_ = make(row_, backend_, Variant::optimized);
   }
 
-  // Checks after as many steps as the oracle knows, and one sample more.
+  // Checks after as many steps as the oracle knows.
   void check() {
     run(warm_up_of(row_));
     check_after_warm_up(session_, row_, *training_);
@@ -152,6 +152,7 @@ void side_by_side(const Row& row, Session& session, double compute, double fetch
       ahead(session, row, {.ahead = true, .rounds = rounds});
   ahead.check();
   if (session.executes()) {
+    series.check();
     // Alternately; disturbances only add time, so the minimum counts.
     Least apart, beside;
     double all = 0;
@@ -166,7 +167,7 @@ void side_by_side(const Row& row, Session& session, double compute, double fetch
     session.read("overlap_efficiency",
                  (apart.seconds() - beside.seconds()) / std::min(fetch, compute));
     session.read("data_wait_fraction", (ahead.told("data_wait_s") - waited) / all);
-    ahead.check_rounds();
+    for (Pipeline* each : {&series, &ahead}) each->check_rounds();
   }
   if (is_for_device(row)) read_counts(session, ahead);
 }

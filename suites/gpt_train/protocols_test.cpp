@@ -2,12 +2,32 @@
 // What the protocols read, compared with the formulas that their metrics are named after.
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "gpt_train/problem/tensors.hpp"
 #include "gpt_train/row.hpp"
 #include "harness/measure/measure.hpp"
+#include "runtime/base/error.hpp"
 
 namespace holdfast::gpt_train {
 namespace {
+
+#ifdef HOLDFAST_CUDA
+TEST(GptLayoutBytes, AreNotReadAsNoneWhereCopiesWereMade) {
+  for (const Family<Row>* family : {&families::attention_forward, &families::newton_schulz}) {
+    Row row = {.family = family, .matrices = {128, 384, 2, Precision::bf16}};
+    row.options.precision = Precision::bf16;
+    const Steps steps = steps_of(row);
+    const auto backend = open_backend("cuda-dry:sm_90");
+    const std::vector<double> nothing;
+    const std::vector<NamedReading> own = {{"layout_bytes", 0}};
+    const Verified found = {.backend = *backend, .result = nothing, .own = own};
+    EXPECT_NO_THROW((void)steps.read(found));
+    backend->ledger.counts.copies = 1;
+    EXPECT_THROW((void)steps.read(found), Error) << family->id(row);
+  }
+}
+#endif
 
 // Parameters, gradients and two moments of each, in single precision.
 TEST(GptMemory, IsPutBesideFourNumbersOfEachParameterAndItsFormula) {

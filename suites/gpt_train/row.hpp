@@ -50,6 +50,9 @@ inline std::vector<ExpectedFinding> tells_its_loss(const Row&) {
            .why = "a training step tells its loss, in 16 B that nobody waits for"}};
 }
 
+// Throws Error{broken_rule} if a variant on a device reads no layout_bytes but has launched copies.
+void forbid_silent_moves(const Verified& found);
+
 // "gpt_train/<family>/model:tiny/../f32"; axes before and after the model's.
 std::string named(const std::string& family, const Row& row,
                   const std::vector<holdfast::Axis>& before = {},

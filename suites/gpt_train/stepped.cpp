@@ -24,17 +24,6 @@ std::vector<MetricDeclaration> of_device(const Row& row) {
     all.push_back({.name = "logit_bytes", .kind = "exact", .devices = gpu});
   return all;
 }
-// A variant that reports no such moves must not have launched any.
-void forbid_silent_moves(const Verified& found) {
-  std::int64_t moves = found.backend.ledger.counts.copies;
-  for (const auto& program : found.backend.compiler->programs())
-    for (const Function& function : program->functions)
-      if (function.kind == KernelKind::copy) moves += function.launches;
-  for (const NamedReading& own : found.own)
-    if (own.name == "layout_bytes" && own.value == 0 && moves > 0)
-      throw Error(Fault::broken_rule,
-                  text("it reads no layout_bytes, and ", moves, " copies were made"));
-}
 std::vector<NamedReading> held_by_device(const Verified& found) {
   forbid_silent_moves(found);
   const auto& sites = found.backend.ledger.peak_by_site();
@@ -143,6 +132,17 @@ Family<Row> rated(Family<Row> family, std::vector<Rate> (*rates)(const Row&)) {
 }
 
 }  // namespace
+
+void forbid_silent_moves(const Verified& found) {
+  std::int64_t moves = found.backend.ledger.counts.copies;
+  for (const auto& program : found.backend.compiler->programs())
+    for (const Function& function : program->functions)
+      if (function.kind == KernelKind::copy) moves += function.launches;
+  for (const NamedReading& own : found.own)
+    if (own.name == "layout_bytes" && own.value == 0 && moves > 0)
+      throw Error(Fault::broken_rule,
+                  text("it reads no layout_bytes, and ", moves, " copies were made"));
+}
 
 const Family<Row> families::forward =
     rated(repeating([](const Row& row) { return named("forward", row, {}, {documents_axis(row)}); },

@@ -105,8 +105,11 @@ class OnHost : public Computation {
 
  private:
   int team() const {
-    const Options sizes = {.fft = problem_.scene.fft, .image = problem_.scene.image};
-    const double flops = problem_.batch * problem_.steps * work_of(problem_.unit, sizes).flops;
+    const double flops = work_of(problem_.unit, {.fft = problem_.scene.fft,
+                                                 .image = problem_.scene.image,
+                                                 .batch = problem_.batch,
+                                                 .steps = problem_.steps})
+                             .flops;
     return flops < flops_worth_sharing ? 1 : std::min(host_limits().threads, problem_.batch);
   }
 

@@ -47,6 +47,7 @@ void FetchWorker::begin(std::int64_t step) {
     states_.fill(State::free);
     next_ = step;
     failure_ = nullptr;
+    waited_ = 0;
     running_ = true;
   }
   changed_.notify_all();

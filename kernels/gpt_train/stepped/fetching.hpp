@@ -48,7 +48,7 @@ class FetchWorker {
   // filling.
   void take(std::int64_t step);
   void give_back(std::int64_t step);
-  double waited_seconds() const { return waited_; }
+  double waited_seconds() const { return waited_; }  // since begin()
 
  private:
   enum class State { free, filled, taken };

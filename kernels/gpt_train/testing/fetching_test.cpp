@@ -54,6 +54,15 @@ TEST(FetchWorker, BeginsAnewWhereItIsTold) {
   EXPECT_EQ(first, 7);
 }
 
+TEST(FetchWorker, TellsWhatWasWaitedForSinceItBegan) {
+  FetchWorker worker([](std::int64_t, std::size_t) {});
+  worker.begin(0);
+  worker.take(0);
+  ASSERT_GT(worker.waited_seconds(), 0);
+  worker.begin(0);
+  EXPECT_EQ(worker.waited_seconds(), 0);
+}
+
 TEST(FetchWorker, WhatFillingThrowsIsThrownToWhoTakes) {
   FetchWorker worker([](std::int64_t step, std::size_t) {
     if (step == 1) throw Error(Fault::bad_input, "no target tokens");
