@@ -509,6 +509,15 @@ TEST_F(BesideABound, AComparisonThatFindsALossFails) {
   EXPECT_EQ(confirm().code, 1);
 }
 
+TEST_F(BesideABound, AComparisonThatFindsALossFailsThoughOtherLossesOnlyWarn) {
+  policy_with(R"("rules": [])", R"("rules": [
+    {"match": "fake_suite/add/**", "metric": "time_s", "gate": "warn"},
+    {"match": "fake_suite/add/**", "variant": "optimized", "metric": "time_s", "gate": "block",
+     "bound": {"max": 4.9, "source": "a target"}}])");
+  measured(1.06e-3);
+  EXPECT_EQ(confirm().code, 1);
+}
+
 TEST_F(BesideABound, AComparisonThatClearsALossLeavesTheBoundUndecided) {
   bound(2.5);
   measured(1e-3);

@@ -57,9 +57,7 @@ using Comparisons = std::map<std::pair<std::string, double>, std::vector<Row*>>;
 
 std::pair<std::string, double> comparison_of(const Row& row, const Part& part,
                                              const Policy& policy) {
-  const Standard standard =
-      policy.standard(row.case_id, part.device_class(), row.variant, row.metric, row.kind);
-  return {row.case_id, standard.compared_tolerance()};
+  return {row.case_id, terms_of(row, part, policy).tolerance};
 }
 
 class Confirming {
@@ -72,13 +70,25 @@ class Confirming {
         notes_(notes),
         allowance_(allowance),
         rows_(part, policy_, plan.undecided_fails, notes),
-        progress_(part.results.suite) {}
+        progress_(part.results.suite),
+        hindrance_(hindrance(plan, part)) {
+    if (hindrance_.empty()) base_content_ = provenance(plan.base / part.results.suite).content;
+    rows_.set_base_content(base_content_);
+  }
+
+  // How many comparisons it takes.
+  std::size_t count(const std::vector<Row*>& suspects) const {
+    std::set<std::pair<std::string, double>> found;
+    for (const Row* row : suspects)
+      if (why_not(*row).empty()) found.insert(comparison_of(*row, part_, policy_));
+    return found.size();
+  }
 
   void run(const std::vector<Row*>& suspects) {
     Comparisons comparisons;
     std::size_t left_out = 0, left_open = 0;
     for (Row* row : suspects) {
-      if (const std::string why = no_subject(*row); !why.empty())
+      if (const std::string why = why_not(*row); !why.empty())
         rows_.note(*row, why);
       else if (const auto key = comparison_of(*row, part_, policy_);
                comparisons.contains(key) || comparisons.size() < allowance_.comparisons)
@@ -91,31 +101,12 @@ class Confirming {
                             " that moved less than the ", comparisons.size(), " cases that were; ",
                             word_on(left_out - left_open, left_open)));
     allowance_.comparisons -= comparisons.size();
-    if (comparisons.empty()) return;
-    const std::string why = hindrance(plan_, part_);
-    std::string base_content;
-    if (why.empty()) base_content = provenance(plan_.base / part_.results.suite).content;
-    rows_.set_base_content(base_content);
     std::size_t number = 0;
-    for (const auto& [what, rows] : comparisons) {
-      ++number;
-      std::vector<Row*> compared;
-      for (Row* row : rows)
-        if (!why.empty())
-          rows_.note(*row, why);
-        else if (rows_.is_lost_before(*row))
-          rows_.note(
-              *row, text(plan_.base.string(), " is built from the very content that was measured (",
-                         readable(base_content, ""), "), and the value was not accepted from ",
-                         "it; give the build of an earlier content"));
-        else
-          compared.push_back(row);
-      if (compared.empty()) continue;
-      compare_case({.title = text("A/B ", number, " of ", comparisons.size(), ", ", what.first),
+    for (const auto& [what, rows] : comparisons)
+      compare_case({.title = text("A/B ", ++number, " of ", comparisons.size(), ", ", what.first),
                     .case_id = what.first,
                     .tolerance = what.second,
-                    .rows = compared});
-    }
+                    .rows = rows});
     for (std::size_t i = 0; i < open_.size(); ++i) go_on(open_[i], open_.size() - i);
   }
 
@@ -135,10 +126,22 @@ class Confirming {
   Allowance& allowance_;
   ConfirmedRows rows_;
   Progress progress_;
+  const std::string hindrance_;
+  std::string base_content_ = {};  // empty where there is a hindrance
   std::optional<Builds> builds_ = {};
   std::optional<List> base_list_ = {};
   std::optional<MachineLock> lock_ = {};
   std::vector<Compared> open_ = {};  // cases that spent their budget undecided
+
+  // Why no comparison can look at the row; empty where one can.
+  std::string why_not(const Row& row) const {
+    if (std::string why = no_subject(row); !why.empty()) return why;
+    if (!hindrance_.empty()) return hindrance_;
+    if (!rows_.is_lost_before(row)) return "";
+    return text(plan_.base.string(), " is built from the very content that was measured (",
+                readable(base_content_, ""), "), and the value was not accepted from it; give the ",
+                "build of an earlier content");
+  }
 
   void compare_case(Compared one) {
     const std::string& suite = part_.results.suite;
@@ -153,7 +156,8 @@ class Confirming {
     guarded(rows, [&] {
       if (!builds_) {
         base_list_ = listed_by(plan_.base / suite);
-        lock_ = lock_device(device, progress_);
+        // Where no room was found for the builds, it is locked, and would be waited for for ever.
+        if (!lock_) lock_ = lock_device(device, progress_);
         builds_.emplace(Builds::Build{.binary = plan_.base / suite,
                                       .names = former_names(*base_list_, plan_.aliases)},
                         Builds::Build{plan_.head / suite});
@@ -233,13 +237,11 @@ class Confirming {
 
 }  // namespace
 
-std::size_t count_comparisons(const Part& part, const Policy& policy,
+std::size_t count_comparisons(const ConfirmPlan& plan, const Part& part, const Policy& policy,
                               const std::vector<Row*>& suspects) {
-  const Policy known = policy.with(part.metrics());
-  std::set<std::pair<std::string, double>> found;
-  for (const Row* row : suspects)
-    if (no_subject(*row).empty()) found.insert(comparison_of(*row, part, known));
-  return found.size();
+  std::vector<std::string> notes;
+  Allowance allowance;
+  return Confirming(plan, part, policy, notes, allowance).count(suspects);
 }
 
 void confirm(const ConfirmPlan& plan, const Part& part, const Policy& policy,

@@ -31,8 +31,8 @@ struct Allowance {
   double seconds = 0;  // of the budgets of cases that were decided before they were spent
 };
 
-// How many comparisons it takes to decide these rows.
-std::size_t count_comparisons(const Part& part, const Policy& policy,
+// How many comparisons it takes to decide those of the rows that one can decide.
+std::size_t count_comparisons(const ConfirmPlan& plan, const Part& part, const Policy& policy,
                               const std::vector<Row*>& suspects);
 
 // Decides rows of times and ratios that screening suspects: each keeps what screening said and adds

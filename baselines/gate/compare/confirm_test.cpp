@@ -5,12 +5,17 @@
 
 #include <gmock/gmock.h>
 
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
+#include <utility>
 
 #include "gate/compare/comparison.hpp"
 #include "gate/documents/build_folder.hpp"
+#include "gate/measure/suite_process.hpp"
 #include "gate/testing/fake_build.hpp"
 #include "gate/testing/toy_root.hpp"
 
@@ -39,6 +44,7 @@ class Confirming : public testing::Test {
   Allowance allowance_{.comparisons = 1000};
   std::vector<std::string> notes_;
   std::string policy_ = toy::policy_text;
+  std::optional<std::string> policy_before_ = {};    // the merge base's, where there is one
   std::optional<std::string> accepted_from_ = {};    // a content; by default the base's
   std::optional<std::string> measured_binary_ = {};  // a hash; none is told by default
   double anchor_ = 10;                               // of the speedup, which was accepted as 10
@@ -119,9 +125,24 @@ class Confirming : public testing::Test {
     row.blocking = false;
     return row;
   }
+  // A speedup that some processes have below the bound of a rule that was added.
+  Row below_a_bound() const {
+    Row row = undecided();
+    row.standard = held_against::bound;
+    row.blocking = true;
+    const Policy now = toy::policy(policy_);
+    for (const Rule& rule : now.rules())
+      if (rule.bound && rule.metric_name() == "speedup") row.evidence["rule"] = rule.place;
+    return row;
+  }
+  Policy policy() const {
+    const Policy now = toy::policy(policy_);
+    if (!policy_before_) return now;
+    return now.held_to({.policy = std::make_shared<const Policy>(toy::policy(*policy_before_)),
+                        .values = {text(added, "|speedup"), text(added, "|time_s")}});
+  }
   void compare(const std::vector<Row*>& rows, const Part& part) {
-    const Policy policy = toy::policy(policy_);
-    confirm(plan_, part, policy, rows, notes_, allowance_);
+    confirm(plan_, part, policy(), rows, notes_, allowance_);
   }
   Row after(Row row, const Part& part) {
     compare({&row}, part);
@@ -355,7 +376,7 @@ TEST_F(Confirming, AWarningIsNeverToldAsARegression) {
 TEST_F(Confirming, WhatIsBeyondTheMostComparisonsIsToldAndKeepsScreeningsWord) {
   allowance_.comparisons = 1;
   Row first = suspect(), second = suspect("speedup", "fake_suite/scale/n:8/f64");
-  EXPECT_EQ(count_comparisons(part(), toy::policy(policy_), {&first, &second}), 2u);
+  EXPECT_EQ(count_comparisons(plan_, part(), policy(), {&first, &second}), 2u);
   compare({&first, &second}, part());
   EXPECT_EQ(allowance_.comparisons, 0u);
   EXPECT_THAT(first.evidence, Contains(Key("A/B")));
@@ -363,6 +384,26 @@ TEST_F(Confirming, WhatIsBeyondTheMostComparisonsIsToldAndKeepsScreeningsWord) {
   EXPECT_EQ(second.verdict, verdict::regression);
   EXPECT_TRUE(second.blocking);
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("not compared: 1 value of fake_suite on ")));
+}
+
+TEST_F(Confirming, WhatCannotBeComparedTakesNoComparisonFromOthers) {
+  fs::remove(plan_.base / "fake_suite");
+  Row row = suspect();
+  EXPECT_EQ(count_comparisons(plan_, part(), policy(), {&row}), 0u);
+  compare({&row}, part());
+  EXPECT_EQ(allowance_.comparisons, 1000u);
+}
+
+TEST_F(Confirming, WhatWasLostBeforeTheBaseTakesNoComparisonFromOthers) {
+  builds_of_one_content(1.0001e-3);
+  accepted_from_ = "sha256:0123456789";
+  allowance_.comparisons = 1;
+  Row before = suspect(), beside = suspect("speedup", "fake_suite/scale/n:8/f64");
+  beside.standard = held_against::beside;
+  EXPECT_EQ(count_comparisons(plan_, part(), policy(), {&before, &beside}), 1u);
+  compare({&before, &beside}, part());
+  EXPECT_THAT(before.evidence, Not(Contains(Key("A/B"))));
+  EXPECT_THAT(beside.evidence, Contains(Key("A/B")));
 }
 
 TEST_F(Confirming, ATimeThatOnlyWarnsBlocksOnceItIsConfirmed) {
@@ -380,6 +421,83 @@ TEST_F(Confirming, ARuleThatAllowsMoreAllowsItHereToo) {
   anchor_ = 9.2;
   add_rule(R"({"match": "fake_suite/**", "metric": "speedup", "tolerance": 0.2})");
   EXPECT_EQ(after(suspect()).verdict, verdict::pass);
+}
+
+constexpr const char* losses_warn =
+    R"({"match": "fake_suite/**", "metric": "speedup", "gate": "warn"})";
+constexpr const char* losses_of_a_fifth_pass =
+    R"({"match": "fake_suite/**", "metric": "speedup", "tolerance": 0.2})";
+constexpr const char* bound =
+    R"({"match": "fake_suite/**", "metric": "speedup", "bound": {"min": 9, "source": "a target"}})";
+constexpr const char* bound_that_warns =
+    R"({"match": "fake_suite/**", "metric": "speedup", "gate": "warn",
+        "bound": {"min": 9, "source": "a target"}})";
+
+TEST_F(Confirming, ABoundBlocksByItsOwnGate) {
+  add_rule(losses_warn);
+  add_rule(bound);
+  const Row lost = after(below_a_bound());
+  EXPECT_EQ(lost.verdict, verdict::regression);
+  EXPECT_TRUE(lost.blocking);
+  plan_.budget_seconds = 1e-6;
+  allowance_.seconds = 0;
+  const Row open = after(below_a_bound());
+  EXPECT_EQ(open.verdict, verdict::noisy);
+  EXPECT_TRUE(open.blocking);
+}
+
+TEST_F(Confirming, ABoundThatTheBaseIsBeyondTooOnlyWarnsWhereItStaysUndecided) {
+  add_rule(bound);
+  plan_.budget_seconds = 1e-6;
+  Row warned = below_a_bound();
+  warned.blocking = false;
+  EXPECT_EQ(after(warned).verdict, verdict::noisy);
+  EXPECT_FALSE(after(warned).blocking);
+}
+
+TEST_F(Confirming, ABoundThatOnlyWarnsHidesNoLossThatTheRuleForLossesFails) {
+  add_rule(bound_that_warns);
+  EXPECT_TRUE(after(below_a_bound()).blocking);
+  add_rule(losses_of_a_fifth_pass);
+  EXPECT_FALSE(after(below_a_bound()).blocking);
+}
+
+TEST_F(Confirming, WhatARuleAllowsBesideTheBaseClearsNoBound) {
+  anchor_ = 9.2;
+  add_rule(losses_of_a_fifth_pass);
+  add_rule(bound);
+  EXPECT_EQ(after(below_a_bound()).verdict, verdict::regression);
+}
+
+TEST_F(Confirming, AWarningOrAWaiverThatTheChangeTakesOutHoldsNoMore) {
+  const std::string now = policy_;
+  add_rule(R"({"match": "fake_suite/**", "metric": "time_s", "gate": "warn"})");
+  policy_before_ = std::exchange(policy_, now);
+  EXPECT_TRUE(after(suspect("time_s")).blocking);
+  waive_times();
+  policy_before_ = std::exchange(policy_, now);
+  EXPECT_EQ(after(suspect("time_s")).verdict, verdict::regression);
+  fs::remove(plan_.base / "fake_suite");
+  EXPECT_EQ(after(suspect_time_beside()).verdict, verdict::noisy);
+}
+
+TEST_F(Confirming, AToleranceThatTheChangeNarrowsIsNarrowHereToo) {
+  anchor_ = 9.2;
+  const std::string now = policy_;
+  add_rule(losses_of_a_fifth_pass);
+  policy_before_ = std::exchange(policy_, now);
+  EXPECT_EQ(after(suspect()).verdict, verdict::regression);
+  std::swap(policy_, *policy_before_);
+  EXPECT_EQ(after(suspect()).verdict, verdict::regression) << "nor is it wider than it was";
+}
+
+TEST_F(Confirming, WhatNeitherOfTwoRulesFailsByItselfIsNotFailedByBoth) {
+  anchor_ = 9.2;
+  const std::string now = policy_;
+  add_rule(losses_of_a_fifth_pass);
+  policy_before_ = std::exchange(policy_, now);
+  add_rule(losses_warn);
+  EXPECT_FALSE(after(suspect()).blocking);
 }
 
 TEST_F(Confirming, ABaseWithoutTheSuiteLeavesScreeningsWord) {
@@ -455,6 +573,22 @@ TEST_F(Confirming, AHeadThatDiesLeavesAWarningMissing) {
 TEST_F(Confirming, AHeadThatDiesLeavesARegressionOne) {
   kill(plan_.head);
   expect_regression(HasSubstr("the head's fake_suite"));
+}
+
+// The head goes after it was looked at, and what would wait is ended.
+TEST_F(Confirming, ARunThatFindsNoRoomForItsBuildsDoesNotWaitForItsOwnLockOfAGpu) {
+  const std::string head = plan_.head / "fake_suite", list = plan_.base / "list";
+  write_file(list, list_of(head, {}));
+  Part on_gpu = part();
+  on_gpu.results.env.device_name = "cuda:0";
+  std::ofstream(plan_.base / "fake_suite")
+      << "#!/bin/sh\ncat '" << list << "'\nrm -f '" << head << "'\n";
+  Row first = suspect(), second = suspect("speedup", "fake_suite/scale/n:8/f64");
+  ::alarm(60);
+  compare({&first, &second}, on_gpu);
+  ::alarm(0);
+  EXPECT_THAT(notes_, testing::Each(HasSubstr("cannot copy")));
+  EXPECT_THAT(notes_, testing::SizeIs(2));
 }
 
 TEST_F(Confirming, ResultsOfAnotherBuildAreNotCompared) {

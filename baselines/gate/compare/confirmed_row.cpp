@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gate/compare/confirmed_row.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/verdict_names.hpp"
@@ -46,7 +48,44 @@ void tell_control(Row& row, const Comparison& found) {
                : " -> the machine may have a part in it");
 }
 
+// Whether the bound that made the row blocks.
+bool is_of_blocking_bound(const Row& row, const Standard& standard) {
+  const auto place = row.evidence.find("rule");
+  return place != row.evidence.end() && std::ranges::any_of(standard.bounds, [&](const Rule* rule) {
+           return rule->place == place->second && rule->gate.value_or(Gate::block) == Gate::block;
+         });
+}
+
+// A bound that only warns hides no loss beside the base that is beyond the rule for those as well.
+Terms terms_by(const Row& row, Standard standard) {
+  Terms terms{.tolerance = standard.compared_tolerance(),
+              .blocks = standard.blocks_once_compared()};
+  if (row.standard == held_against::bound) {
+    constexpr double least = Standard::least_compared_tolerance;
+    terms.blocks =
+        is_of_blocking_bound(row, standard) || (terms.blocks && terms.tolerance <= least);
+    terms.tolerance = least;
+  }
+  terms.standard = std::move(standard);
+  return terms;
+}
+
+// The terms are not mixed: what neither rule fails by itself, no comparison fails.
+bool is_stricter(const Terms& own, const Terms& before) {
+  if (!own.blocks || own.standard.waiver) return false;
+  return !before.blocks || before.standard.waiver || own.tolerance < before.tolerance;
+}
+
 }  // namespace
+
+Terms terms_of(const Row& row, const Part& part, const Policy& policy) {
+  const std::string& on = part.device_class();
+  Terms before = terms_by(row, policy.standard(row.case_id, on, row.variant, row.metric, row.kind));
+  if (!policy.is_precedent(row.case_id, on, row.variant, row.metric, row.kind)) return before;
+  Terms own =
+      terms_by(row, policy.own_standard(row.case_id, on, row.variant, row.metric, row.kind));
+  return is_stricter(own, before) ? own : before;
+}
 
 const Entry* ConfirmedRows::entry(const Row& row) const {
   return find_entry(part_.baseline, entry_key(row.case_id, row.variant, row.metric));
@@ -67,23 +106,19 @@ bool ConfirmedRows::is_accepted_from_base(const Row& row) const {
   return entry(row) && entry(row)->accepted.content == base_content_;
 }
 
-Standard ConfirmedRows::standard(const Row& row) const {
-  return policy_.standard(row.case_id, part_.device_class(), row.variant, row.metric, row.kind);
-}
-
 // A time only warns where its baseline is of another hour.
 bool ConfirmedRows::leave_open(Row& row) {
-  const Standard policy_says = standard(row);
+  const Terms held = terms(row);
   const bool is_loss = row.verdict == verdict::regression || row.verdict == verdict::noisy;
   if (!is_loss || row.blocking || row.standard != held_against::beside ||
-      row.variant == "reference" || !policy_says.blocks_once_compared())
+      row.variant == "reference" || !held.blocks)
     return false;
   keep_screening(row);
   row.verdict = verdict::noisy;
   row.blocking = undecided_fails_;
   row.next = part_.run_again();
   row.sentence += "; undecided, because nothing compared it";
-  waive(policy_says, row);
+  waive(held.standard, row);
   return true;
 }
 
@@ -115,7 +150,7 @@ void ConfirmedRows::lose(Row& row, const std::string& why) {
 void ConfirmedRows::keep_drift(Row& row, double worsening) {
   const Entry* accepted = entry(row);
   if (!accepted || !row.value) return;
-  const Standard policy_says = standard(row);
+  const Standard policy_says = terms(row).standard;
   const double sign = policy_says.better == Better::higher ? -1 : 1;
   const bool since_base = is_accepted_from_base(row);
   const double value = since_base ? std::get<double>(accepted->value) * std::exp(sign * worsening)
@@ -136,7 +171,7 @@ void ConfirmedRows::keep_drift(Row& row, double worsening) {
 void ConfirmedRows::decide(Row& row, const Comparison& found, double tolerance) {
   keep_screening(row);
   row.evidence[confirmation_evidence] = describe(found, tolerance);
-  if (standard(row).blocks_once_compared()) resolve(row, found, tolerance);
+  if (terms(row).blocks) resolve(row, found, tolerance);
   tell_control(row, found);
   const std::string said = text("A/B of ", plural(found.units.size(), "unit"), ": ",
                                 interval(found.shift), " for the optimized variant");
@@ -148,12 +183,14 @@ void ConfirmedRows::decide(Row& row, const Comparison& found, double tolerance) 
 }
 
 void ConfirmedRows::keep_suspect(Row& row, bool is_loss, const std::string& said) {
-  const Standard policy_says = standard(row);
+  const Terms held = terms(row);
   row.verdict = is_loss ? verdict::regression : verdict::noisy;
-  row.blocking = policy_says.blocks_once_compared() && (is_loss || undecided_fails_);
+  // A bound that is still undecided stays as it was screened: the base may be beyond it, too.
+  if (is_loss || row.standard != held_against::bound)
+    row.blocking = held.blocks && (is_loss || undecided_fails_);
   row.next = is_loss ? part_.explain_command(row.case_id) : part_.run_again();
   row.sentence += text(is_loss ? "; confirmed: " : "; undecided: ", said);
-  waive(policy_says, row);
+  waive(held.standard, row);
 }
 
 void ConfirmedRows::clear(Row& row, const Comparison& found, Paired decision,

@@ -15,6 +15,17 @@
 
 namespace holdfast::gate {
 
+// What a comparison holds a row to.
+struct Terms {
+  Standard standard = {};
+  double tolerance = 0;  // the loss that passes
+  bool blocks = false;   // any other loss, unless it is waived
+};
+
+// The merge base's, or the change's own where these are stricter. What a rule allows beside the
+// base is nothing that a bound allows.
+Terms terms_of(const Row& row, const Part& part, const Policy& policy);
+
 // The rows of one part, compared with one base.
 class ConfirmedRows {
  public:
@@ -43,7 +54,7 @@ class ConfirmedRows {
   bool is_unchanged() const { return base_content_ == part_.results.run.content; }
   bool has_base_of_the_hour(const Row& row) const;
   bool is_accepted_from_base(const Row& row) const;
-  Standard standard(const Row& row) const;
+  Terms terms(const Row& row) const { return terms_of(row, part_, policy_); }
   void keep_drift(Row& row, double worsening);
   void keep_suspect(Row& row, bool is_loss, const std::string& said);
   void clear(Row& row, const Comparison& found, Paired decision, const std::string& said);

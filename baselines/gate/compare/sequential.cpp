@@ -75,13 +75,14 @@ void Sequence::end() {
 // Chosen once, and only by the load of other work: a clock chosen by the results would favour the
 // result that it was chosen for.
 void Sequence::choose_clock() {
+  if (found_.clock != Clock::by_load) return;
   std::vector<double> others;
   for (const UnitValue& unit : units_) others.push_back(unit.others);
   found_.others = median(others);
-  if (found_.clock != Clock::by_load) return;
-  found_.clock = plan_.clock != Clock::by_load ? plan_.clock
-                 : found_.others > clear_load  ? Clock::cpu
-                                               : Clock::real;
+  found_.is_clock_by_load = plan_.clock == Clock::by_load;
+  found_.clock = !found_.is_clock_by_load     ? plan_.clock
+                 : found_.others > clear_load ? Clock::cpu
+                                              : Clock::real;
 }
 
 void Sequence::look(double alpha) {
@@ -209,8 +210,12 @@ std::string describe(const Comparison& comparison, double tolerance) {
                               std::round(comparison.seconds * 10) / 10, " s",
                               comparison.alternating ? ", one process at a time" : "");
   if (comparison.clock == Clock::cpu)
-    sentence += text(" by CPU time, because others had ", std::lround(100 * comparison.others),
-                     " % of the machine (by real time ", shown(comparison.by_other_clock), ")");
+    sentence += text(" by CPU time",
+                     comparison.is_clock_by_load
+                         ? text(", because others had ", std::lround(100 * comparison.others),
+                                " % of the machine")
+                         : "",
+                     " (by real time ", shown(comparison.by_other_clock), ")");
   if (comparison.disturbed > 0)
     sentence += text(", the GPU slowed down or shared in ", percent(comparison.disturbed).substr(1),
                      " of the samples",

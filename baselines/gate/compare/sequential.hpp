@@ -49,6 +49,7 @@ struct Comparison {
   Paired decision = Paired::undecided;
   Shift shift = {};                   // of ln(head / base), at the last look
   Clock clock = Clock::by_load;       // that decided; by_load before the first look
+  bool is_clock_by_load = false;      // chosen by the load of others, not asked for
   double by_other_clock = 0;          // the estimate that does not decide
   std::optional<Shift> control = {};  // of the reference variant
   std::vector<double> units = {};     // ln(head / base), one per pair of processes
@@ -60,7 +61,7 @@ struct Comparison {
   // rest from being a pass.
   std::optional<Shift> means = {};
   double seconds = 0;    // spent
-  double others = 0;     // the median over the units
+  double others = 0;     // the median over the units of the first look, which chooses the clock
   double disturbed = 0;  // the mean over the units
   std::optional<std::string> modes = {};
   bool alternating = false;  // in one unit at least, one process after the other

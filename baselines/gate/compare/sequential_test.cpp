@@ -156,6 +156,17 @@ TEST(Sequence, TheClockIsChosenByTheMiddleOfTheUnitsAtTheFirstLookAndKept) {
   EXPECT_EQ(clock_of(0.9, 0.9, 0), Clock::cpu);
 }
 
+TEST(Sequence, TheShareThatIsToldIsTheOneThatChoseTheClock) {
+  Sequence sequence({.budget_seconds = 40});
+  for (int i = 0; sequence.wants_unit(); ++i) {
+    UnitValue one = unit(i % 2 == 0 ? 0.5 : -0.5);
+    one.others = i < 14 ? 0.4 : 0;
+    sequence.add(one);
+  }
+  EXPECT_GE(sequence.found().units.size(), 40u);
+  EXPECT_THAT(describe(sequence.found(), 0.02), HasSubstr("others had 40 % of the machine"));
+}
+
 TEST(Sequence, ItsControlIsPaidForFromItsBudget) {
   UnitValue controlled = unit(0);
   controlled.control->seconds = 0.5;
@@ -253,6 +264,14 @@ TEST(Sequence, AClockThatIsAskedForDecides) {
   EXPECT_EQ(decided({.clock = Clock::real}, busy).decision, Paired::regression);
   busy.others = 0;
   EXPECT_EQ(decided({.clock = Clock::cpu}, busy).decision, Paired::pass);
+}
+
+TEST(Sequence, AClockThatIsAskedForIsNotPutDownToOthers) {
+  UnitValue busy = unit(0);
+  busy.real = std::log(1.1);
+  busy.others = 0.4;
+  EXPECT_THAT(describe(decided({.clock = Clock::cpu}, busy), 0.02),
+              HasSubstr(" by CPU time (by real time +10 %)"));
 }
 
 TEST(Sequence, AReferenceThatMovedAsMuchIsTheEnvironment) {

@@ -33,7 +33,7 @@ struct Looks {
   double rest_after(int units_so_far) const;
 };
 
-// environment: both variants moved as much, so it is not the code that was changed.
+// environment: both variants moved as much, which excuses their ratio, and not the time.
 enum class Paired { regression, improved, pass, environment, undecided };
 
 // What one look says of ln(head / base), given the tolerance: 0.02 lets 2 % pass.

@@ -86,6 +86,7 @@ JudgedMetric MetricJudge::judge(const CaseResult& result, const NamedMetric& met
       policy_.own_standard(result.id, on, metric.variant, metric.name, metric.kind);
   JudgedMetric by_own = judge_by(own, result, metric, all);
   if (!judged.row.blocking && by_own.row.blocking) return by_own;
+  judged.urgency = std::max(judged.urgency, by_own.urgency);  // a comparison applies either rule
   judged.row = settled(standard, own, policy_, std::move(judged.row), std::move(by_own.row));
   judged.suspect = judged.suspect && judged.row.verdict != verdict::accepted;
   return judged;

@@ -138,19 +138,24 @@ bool Suspects::is_suspect(const Row& row) {
   return row.verdict == verdict::regression || row.verdict == verdict::noisy;
 }
 
-// Asks about rows that are suspect or worth comparing, the most urgent first and each once; at most
-// `most` of the chosen rows.
+// Asks about rows that are suspect or worth comparing, the most urgent first and each once: of
+// `most` cases at most, and of each case all chosen rows, which one comparison decides.
 void Suspects::ask(const SecondOpinion& second_opinion, std::size_t most,
                    const std::function<bool(const Row&)>& chosen) {
-  std::vector<Screened> wanted;
+  std::vector<Screened> found, wanted;
   for (const Screened& one : screened_)
     if (const Row& row = verdict_.rows[one.row];
         !asked_.contains(one.row) && chosen(row) &&
         (is_suspect(row) || (row.verdict == verdict::pass && one.urgency > 1)))
-      wanted.push_back(one);
-  std::stable_sort(wanted.begin(), wanted.end(),
+      found.push_back(one);
+  std::stable_sort(found.begin(), found.end(),
                    [](const Screened& a, const Screened& b) { return a.urgency > b.urgency; });
-  wanted.resize(std::min(wanted.size(), most));
+  std::set<std::string> cases;
+  for (Screened& one : found) {
+    const std::string& case_id = verdict_.rows[one.row].case_id;
+    if (cases.size() < most) cases.insert(case_id);
+    if (cases.contains(case_id)) wanted.push_back(std::move(one));
+  }
   std::vector<Row*> rows;
   for (const Screened& one : wanted) {
     asked_.insert(one.row);

@@ -4,6 +4,10 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+#include <memory>
+#include <set>
+
 #include "gate/testing/judged_rows.hpp"
 
 namespace holdfast::gate {
@@ -473,6 +477,33 @@ TEST(Suspects, BeforeManyAreTheMachinesThoseAreComparedThatCanBe) {
   EXPECT_THAT(verdicts(confirmed.first, "ENV"), testing::IsEmpty());
 }
 
+// What is asked about at a time: the cases, with one entry for each row.
+std::vector<std::vector<std::string>> asked_in_turn(const Part& judged) {
+  std::vector<std::vector<std::string>> asked;
+  (void)judge_part(judged, policy(), false, true,
+                   [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
+                     std::vector<std::string>& rows = asked.emplace_back();
+                     for (const Row* suspect : suspects)
+                       if (suspect->variant != "reference") rows.push_back(suspect->case_id);
+                   });
+  return asked;
+}
+
+TEST(Suspects, BeforeManyAreTheMachinesThreeCasesAreComparedEachWithAllItsRows) {
+  const auto asked = asked_in_turn(Many(6).changed([](CaseResult& result, int) {
+    result.metrics["speedup"] = toy::timed("ratio", 5);
+    result.variants["reference"].metrics["time_s"] = toy::timed("time", 3e-3);
+    result.variants["optimized"].metrics["time_s"] = toy::timed("time", 9e-4);
+  }));
+  ASSERT_FALSE(asked.empty());
+  EXPECT_THAT(asked.front(), testing::SizeIs(6));
+  EXPECT_THAT(std::set(asked.front().begin(), asked.front().end()), testing::SizeIs(3));
+  std::map<std::string, int> turns;
+  for (const auto& rows : asked)
+    for (const std::string& case_id : std::set(rows.begin(), rows.end())) ++turns[case_id];
+  for (const auto& [case_id, count] : turns) EXPECT_EQ(count, 1) << case_id;
+}
+
 TEST(Suspects, OneThatAComparisonConfirmsExcusesNoneThoughOthersAreCleared) {
   int asked = 0;
   const PartVerdict verdict = all_slower_after([&](Row& row) {
@@ -626,6 +657,23 @@ std::pair<std::vector<std::string>, int> asked_about(const Part& judged) {
   const PartVerdict verdict =
       judge_after(judged, [&](const Row& suspect) { asked.push_back(suspect.metric); });
   return {asked, verdict.exit};
+}
+
+// Of a speedup, 4 % below the base beside it.
+TEST(Suspects, WhatOnlyTheChangesOwnRuleFindsWorthComparingIsAskedAbout) {
+  Part judged = part(toy::host(), toy::host());
+  toy::metric(judged.results, "case", "speedup") = toy::timed("ratio", 9.6);
+  judged.beside = beside_as_accepted();
+  const std::string laxer = toy::policy_with(
+      R"("rules": [)", R"("rules": [{"match": "toy/**", "metric": "speedup", "tolerance": 0.2},)");
+  const Policy held = policy().held_to({.policy = std::make_shared<const Policy>(policy(laxer)),
+                                        .values = {text(toy::step_id, "|speedup")}});
+  std::vector<std::string> asked;
+  (void)judge_part(judged, held, false, true,
+                   [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
+                     for (const Row* suspect : suspects) asked.push_back(suspect->metric);
+                   });
+  EXPECT_THAT(asked, testing::ElementsAre("speedup"));
 }
 
 TEST(Suspects, OnlyWhatHasPositiveNumbersOnBothSidesCanBeConfirmed) {

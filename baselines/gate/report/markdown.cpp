@@ -23,11 +23,16 @@ class Page {
  public:
   explicit Page(std::size_t most_bytes) : left_(most_bytes) {}
   bool add(const std::string& line, std::size_t reserve = 0) {
+    return add_to(text_, line, reserve);
+  }
+  // Takes the room of a line of a part that is placed later.
+  bool add_to(std::string& part, const std::string& line, std::size_t reserve) {
     if (line.size() + reserve > left_) return false;
     left_ -= line.size();
-    text_ += line;
+    part += line;
     return true;
   }
+  void place(const std::string& part) { text_ += part; }
   std::size_t left() const { return left_; }
   std::string take() { return std::move(text_); }
 
@@ -41,7 +46,7 @@ constexpr const char* table_head =
     "against |\n"
     "|---|---|---|---|---|---|---|---|---|---|\n";
 constexpr const char* end_of_fold = "\n</details>\n";
-constexpr std::size_t room_for_an_end = 400;  // a closing tag and what was left out
+constexpr std::size_t room_for_an_end = 400;  // closing tags and what was left out
 
 std::string fold(const std::string& title) {
   return text("\n<details><summary>", title, "</summary>\n");
@@ -69,45 +74,51 @@ struct Listed {
   std::string more = {};
 };
 
-void add_rows(const std::vector<Listed>& rows, Page& page) {
-  if (rows.empty()) return;
-  page.add(table_head);
-  const std::size_t open = std::min(open_rows, rows.size());
-  for (std::size_t i = 0; i < open; ++i)
-    page.add(table_row(*rows[i].row, rows[i].more), room_for_an_end);
-  if (open == rows.size()) return;
-  if (!page.add(fold(text("and ", plural(rows.size() - open, "other row"))), 2 * room_for_an_end))
-    return;
-  page.add(table_head, room_for_an_end);
-  std::size_t shown = open;
-  while (shown < rows.size() &&
-         page.add(table_row(*rows[shown].row, rows[shown].more), room_for_an_end))
-    ++shown;
-  if (shown < rows.size())
-    page.add(text("\n", plural(rows.size() - shown, "row"), " more in verdict.json\n"));
-  page.add(end_of_fold);
+// A kernel, or a table of rows: what stands open, the rest of the rows, and why the open ones fail.
+struct Section {
+  std::vector<Listed> rows = {};
+  std::size_t shown = 0;  // of the rows, from the first on
+  std::string open = {}, folded = {}, reasons = {};
+};
+
+// Shows rows up to this number; `begin` stands before the first of them.
+void show_rows(std::size_t number, std::string begin, std::string& part, Section& section,
+               Page& page) {
+  for (; section.shown < std::min(number, section.rows.size()); ++section.shown) {
+    const auto& [row, more] = section.rows[section.shown];
+    if (!page.add_to(part, begin + table_row(*row, more), room_for_an_end)) return;
+    begin.clear();
+  }
+}
+
+void add_open(Section& section, Page& page) {
+  show_rows(open_rows, section.shown == 0 ? table_head : "", section.open, section, page);
+}
+
+void add_folded(Section& section, Page& page) {
+  const std::string title = text("and ", plural(section.rows.size() - section.shown, "other row"));
+  show_rows(section.rows.size(), fold(title) + table_head, section.folded, section, page);
+  if (!section.folded.empty()) page.add_to(section.folded, end_of_fold, 0);
 }
 
 std::string evidence_line(const std::string& name, const std::string& words) {
   return text("- ", markdown_text(name), ": ", markdown_text(words), "\n");
 }
 
-// Why a row fails, and what to do: for the rows that stand open above.
-void add_reasons(const std::vector<Listed>& rows, Page& page) {
-  std::size_t told = 0;
-  for (const auto& [row, more] : rows) {
-    if (!row->blocking || told == open_rows) break;
+// Why a row fails, and what to do: for the rows that stand open.
+void add_reasons(Section& section, Page& page) {
+  for (std::size_t i = 0; i < section.shown; ++i) {
+    const Row* row = section.rows[i].row;
+    if (!row->blocking) break;
     std::string said = text("\n**", row->verdict, "** ", markdown_text(row->sentence), "\n");
     for (const auto& [name, line] : row->evidence) said += evidence_line(name, line);
     if (row->next) said += text("- next: ", markdown_code(*row->next, Within::text), "\n");
-    if (!page.add(said, room_for_an_end)) break;
-    ++told;
+    if (!page.add_to(section.reasons, said, room_for_an_end)) break;
   }
 }
 
-// A kernel that makes cases fail: the cause, each metric once, the cases. False where there is no
-// room for it.
-bool add_kernel(const ToldGroup& group, Page& page) {
+// A kernel that makes cases fail: the cause, each metric once, the cases.
+std::string kernel_text(const ToldGroup& group) {
   std::string said = text("\n**", group.head->verdict, "** (blocking) ", markdown_text(group.code),
                           "\n", table_head);
   for (const Row* row : group.metrics) said += table_row(*row);
@@ -124,28 +135,31 @@ bool add_kernel(const ToldGroup& group, Page& page) {
   for (const auto& [name, words] : group.evidence()) said += evidence_line(name, words);
   for (const std::string& command : group.commands())
     said += text("- next: ", markdown_code(command, Within::text), "\n");
-  return page.add(said, room_for_an_end);
+  return said;
 }
 
-void add_accepted(const std::vector<const Row*>& rows, Page& page) {
-  if (rows.empty()) return;
-  page.add("\nBaselines that this change edits, with its measurements in agreement:\n", 0);
-  page.add(
+// Returns how many rows found no room.
+std::size_t add_accepted(const std::vector<const Row*>& rows, Page& page) {
+  std::string begin =
+      "\nBaselines that this change edits, with its measurements in agreement:\n"
       "\n| case | device | variant | metric | before | now | why "
-      "|\n|---|---|---|---|---|---|---|\n");
+      "|\n|---|---|---|---|---|---|---|\n";
   std::size_t left_out = 0;
   for (const Row* row : rows) {
     const auto value = [&](const std::optional<Value>& held) {
       return held ? markdown_text(readable(*held, row->unit)) : "-";
     };
-    left_out +=
-        !page.add(text("| ", markdown_code(row->case_id), " | ", markdown_code(row->device_class),
-                       " | ", markdown_code(row->variant), " | ", markdown_code(row->metric), " | ",
-                       value(row->baseline), " | ", value(row->value), " | ",
-                       markdown_text(std::string(why_accepted(*row))), " |\n"),
-                  room_for_an_end);
+    if (page.add(
+            text(begin, "| ", markdown_code(row->case_id), " | ", markdown_code(row->device_class),
+                 " | ", markdown_code(row->variant), " | ", markdown_code(row->metric), " | ",
+                 value(row->baseline), " | ", value(row->value), " | ",
+                 markdown_text(std::string(why_accepted(*row))), " |\n"),
+            room_for_an_end))
+      begin.clear();
+    else
+      ++left_out;
   }
-  if (left_out > 0) page.add(text("\n", plural(left_out, "row"), " more in verdict.json\n"));
+  return left_out;
 }
 
 // The first quarter of the page has room for them.
@@ -172,20 +186,18 @@ void add_findings(const std::vector<Detection>& findings, Page& page) {
 }
 
 // In their order: a kernel that makes cases fail by itself, what stands between two of them in a
-// table.
+// table. What stands open finds room first, in all sections, then the reasons, then what is folded.
 void add_groups(const std::vector<ToldGroup>& groups, Page& page) {
-  std::vector<Listed> rows;
+  std::vector<Section> sections(1);  // the last one is a table
   std::vector<const Row*> accepted;
   std::size_t kernels = 0;
-  const auto add_table = [&] {
-    add_rows(rows, page);
-    add_reasons(rows, page);
-    rows.clear();
-  };
   for (const ToldGroup& group : groups) {
     if (group.blocks() && !group.code.empty() && kernels < open_kernels) {
-      add_table();
-      if (add_kernel(group, page)) {
+      add_open(sections.back(), page);
+      Section kernel;
+      if (page.add_to(kernel.open, kernel_text(group), room_for_an_end)) {
+        sections.push_back(std::move(kernel));
+        sections.emplace_back();
         ++kernels;
         continue;
       }
@@ -194,10 +206,18 @@ void add_groups(const std::vector<ToldGroup>& groups, Page& page) {
       if (row->verdict == verdict::accepted)
         accepted.push_back(row);
       else
-        rows.push_back({row, more_cases(group)});
+        sections.back().rows.push_back({row, more_cases(group)});
   }
-  add_table();
-  add_accepted(accepted, page);
+  add_open(sections.back(), page);
+  for (Section& section : sections) add_reasons(section, page);
+  std::size_t left_out = 0;
+  for (Section& section : sections) {
+    add_folded(section, page);
+    left_out += section.rows.size() - section.shown;
+    page.place(section.open + section.folded + section.reasons);
+  }
+  left_out += add_accepted(accepted, page);
+  if (left_out > 0) page.add(text("\n", plural(left_out, "row"), " more in verdict.json\n"));
 }
 
 // What the change does to what judges it.

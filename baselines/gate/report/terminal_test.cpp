@@ -468,6 +468,44 @@ TEST(Markdown, AChangedKernelIsOneTableBelowItsCause) {
   EXPECT_EQ(occurrences(page, "<details>"), occurrences(page, "</details>"));
 }
 
+// What a page says that it leaves out.
+std::size_t rows_left_out(const std::string& page) {
+  std::smatch found;
+  return std::regex_search(page, found, std::regex(R"(\n(\d+) rows? more in verdict\.json\n)"))
+             ? std::stoul(found[1])
+             : 0;
+}
+
+TEST(Markdown, AKernelBehindManyRowsIsToldBeforeTheRestOfThem) {
+  Verdict made{.exit = 1};
+  for (int n = 0; n < 3000; ++n)
+    made.rows.push_back(row(text("toy/a/n:", n, "/f64"), "WRONG", true));
+  for (Row& one : of_a_changed_kernel("toy/step/n:1/f64", 96)) made.rows.push_back(std::move(one));
+  for (int n = 0; n < 3000; ++n)
+    made.rows.push_back(row(text("toy/b/n:", n, "/f64"), "DRIFT", false));
+  const std::string page = markdown(made);
+  EXPECT_LE(page.size(), 65536u);
+  EXPECT_THAT(page, AllOf(HasSubstr("registers 64 -&gt; 96"), HasSubstr("`toy/a/n:0/f64`"),
+                          HasSubstr("`toy/b/n:0/f64`")));
+  EXPECT_EQ(occurrences(page, "<details>"), occurrences(page, "</details>"));
+  EXPECT_EQ(occurrences(page, "\n| WRONG") + occurrences(page, "\n| DRIFT") + rows_left_out(page),
+            6000u);
+}
+
+TEST(Markdown, TheRowsOfKernelsThatFindNoRoomAreCounted) {
+  Verdict made{.exit = 1};
+  for (int n = 0; n < 30; ++n)
+    for (Row& one : of_a_changed_kernel(text("toy/step/n:", n, "/f64"), 96)) {
+      one.evidence["code"] = text("stage_", n, "<double>: registers 64 -> 96");
+      one.metric += std::string(1000, 'x');
+      for (int i = 0; i < 5; ++i) one.evidence[text("evidence ", i)] = std::string(1400, 'x');
+      made.rows.push_back(std::move(one));
+    }
+  const std::string page = markdown(made);
+  EXPECT_GT(rows_left_out(page), 0u);
+  EXPECT_EQ(occurrences(page, "\n| REGRESSION") + rows_left_out(page), 60u);
+}
+
 TEST(Terminal, WhatABusyMachineMayHaveCausedComesLastOfWhatBlocks) {
   Verdict made{.exit = 1};
   made.rows = {row("toy/busy/n:1/f64", "WRONG", true), row("toy/step/n:1/f64", "REGRESSION", true)};

@@ -113,7 +113,7 @@ std::vector<std::size_t> shares_of(const CheckRequest& request, const Root& root
     if (!is_compared(root.parts[i])) continue;
     const Part part = loaded(request, root, state, plan, root.parts[i]);
     const SecondOpinion count = [&](const std::vector<Row*>& suspects, std::vector<std::string>&) {
-      wanted[i] += count_comparisons(part, state.policy(), suspects);
+      wanted[i] += count_comparisons(*plan, part, state.policy(), suspects);
     };
     (void)judge_part(part, state.policy(), request.require_baseline, request.undecided_fails,
                      count);

@@ -140,9 +140,9 @@ struct Standard {
     return gate == Gate::block || (gate == Gate::warn && kind == "time" && !own_gate);
   }
   // The loss that a comparison in lock step lets pass.
+  static constexpr double least_compared_tolerance = 0.02;
   double compared_tolerance() const {
-    constexpr double least = 0.02;
-    return own_tolerance ? std::max(least, tolerance) : least;
+    return own_tolerance ? std::max(least_compared_tolerance, tolerance) : least_compared_tolerance;
   }
   // Whether baselines hold this metric.
   bool stored() const { return kind == "exact" || kind == "codegen" || timed(); }
