@@ -15,8 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Runs that can be compared: of one case and variant, on one class, machine and tools.
-using RunTable = std::map<std::string, std::map<std::string, const HistoryLine*>>;  // time, metric
+// A run's time and, for runs of one second, its id and commit.
+struct RunKey {
+  std::string utc, id, commit;
+  auto operator<=>(const RunKey&) const = default;
+};
+// Runs that can be compared: of one case and variant, on one class, machine and tools; by metric.
+using RunTable = std::map<RunKey, std::map<std::string, const HistoryLine*>>;
 struct TableName {
   std::string device_class, case_id, variant, fingerprint;
   auto operator<=>(const TableName&) const = default;
@@ -50,7 +55,7 @@ std::set<std::vector<std::string>> changed_series(const HistoryLines& lines) {
 // lack stands in no table.
 std::set<std::string> usual_metrics(const RunTable& table) {
   std::map<std::string, std::size_t> counts;
-  for (const auto& [utc, metrics] : table)
+  for (const auto& [run, metrics] : table)
     for (const auto& [metric, line] : metrics) ++counts[metric];
   std::set<std::string> usual;
   for (const auto& [metric, count] : counts)
@@ -62,10 +67,10 @@ std::string csv_of(const RunTable& table, const std::set<std::string>& metrics) 
   std::string out = "time,commit";
   for (const std::string& metric : metrics) out += ',' + metric;
   out += '\n';
-  for (const auto& [utc, held] : table) {
+  for (const auto& [run, held] : table) {
     const auto has = [&held = held](const std::string& metric) { return held.contains(metric); };
     if (!std::all_of(metrics.begin(), metrics.end(), has)) continue;
-    out += utc + ',' + csv_text(held.begin()->second->commit);
+    out += run.utc + ',' + csv_text(run.commit);
     for (const std::string& metric : metrics)
       out += ',' + nlohmann::json(held.at(metric)->value).dump();
     out += '\n';
@@ -108,7 +113,7 @@ void export_otava(const Options& options) {
       continue;
     const TableName name{line.device_class, line.case_id, line.variant, line.fingerprint};
     if (name.fingerprint == newest.at(part_of(line)))
-      tables[name][line.utc][line.metric] = &line;
+      tables[name][{line.utc, line.run, line.commit}][line.metric] = &line;
     else
       earlier.insert(name);
   }

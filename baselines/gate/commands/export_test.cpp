@@ -252,9 +252,10 @@ class ExportedHistory : public GateCommand {
   const std::filesystem::path out_ = folder_.path() / "otava";
 
   // Appends a run on a day, measured by tools of that fingerprint.
-  void append(Results now, int day, const std::string& fingerprint = "sha256:f0") {
+  void append(Results now, int day, const std::string& fingerprint = "sha256:f0",
+              const std::string& number = "0001") {
     now.run.utc = text("2026-11-", day, "T12:00:00Z");
-    now.run.id = now.run.utc + "-0001";
+    now.run.id = text(now.run.utc, '-', number);
     now.run.content = text("sha256:", day);
     now.env.fingerprint = fingerprint;
     const std::filesystem::path results = folder_.path() / text("day-", day);
@@ -286,6 +287,17 @@ TEST_F(ExportedHistory, EachSuiteHasTheNewestToolsOfItsOwn) {
             "time,commit,launches\n2026-11-21T12:00:00Z,\"sha256:21\",4.0\n");
   EXPECT_EQ(table("other-step-n-64-f64"),
             "time,commit,launches\n2026-11-22T12:00:00Z,\"sha256:22\",4.0\n");
+}
+
+TEST_F(ExportedHistory, RunsThatBeganInTheSameSecondAreRowsOfTheirOwn) {
+  Results other = toy::dry();
+  toy::metric(other, "optimized", "launches") = toy::exact(5);
+  append(toy::dry(), 21, "sha256:f0", "0001");
+  append(other, 21, "sha256:f0", "0002");
+  ASSERT_EQ(to_otava(), 0) << complaints_;
+  EXPECT_EQ(table("toy-step-n-64-f64"),
+            "time,commit,launches\n2026-11-21T12:00:00Z,\"sha256:21\",4.0\n"
+            "2026-11-21T12:00:00Z,\"sha256:21\",5.0\n");
 }
 
 TEST_F(ExportedHistory, ARenamedCaseIsOneTableUnderItsPresentName) {

@@ -246,6 +246,20 @@ TEST_F(Findings, ExplainSendsWhoMissesTheCaseElsewhereToMeasureItThere) {
                                 before.string() + "\n")));
 }
 
+TEST_F(Findings, ExplainSaysThatTheCaseIsElsewhereOnOtherClassesAlone) {
+  Results other = toy::dry();
+  other.env.device_name = "cuda-dry:sm_80";
+  other.env.device_class = "cuda-dry-sm_80";
+  store_elsewhere(other);
+  const std::filesystem::path before = store_elsewhere(toy::host());
+  store(toy::dry());
+  expect_output(
+      explain(toy::step_id, {"--against=" + before.string()}), 0,
+      AllOf(HasSubstr(before.string() + ", which has it on 2 other classes and not on this one\n"),
+            Not(HasSubstr("which does not have it")),
+            HasSubstr("next           holdfast run toy --device=cuda-dry:sm_90")));
+}
+
 TEST_F(Findings, ExplainComparesWithNoCaseThatCrashedOrWasWrong) {
   Results crashed = toy::host(), wrong = toy::host();
   crashed.cases[0] = {.id = toy::step_id, .tier = "gate", .status = "crashed", .reason = "SIGSEGV"};
@@ -275,6 +289,18 @@ TEST_F(Findings, ExplainWorksWithoutBaselineAndWithoutPolicy) {
                       HasSubstr("nothing is known from before")));
   std::filesystem::remove(common_policy_);
   expect_output(explain(toy::step_id), 0, HasSubstr("not judged: "));
+}
+
+TEST_F(Findings, ExplainSaysWhyItIsNotJudgedThoughTheVerdictBeforeIsTruncated) {
+  store(toy::host());
+  ASSERT_EQ(check(), 0) << complaints_;
+  std::filesystem::remove(common_policy_);
+  expect_output(explain(toy::step_id), 0, HasSubstr("as judged in "));
+  const std::filesystem::path kept = results_ / "verdict.json";
+  write_file(kept, read_file(kept).substr(0, 100));
+  expect_output(explain(toy::step_id), 0,
+                AllOf(HasSubstr("1 verdict      not judged: "), HasSubstr("common.json"),
+                      HasSubstr("what was judged before is not known: " + kept.string())));
 }
 
 TEST_F(Findings, ExplainSaysHowItIsUsed) {

@@ -119,7 +119,7 @@ Command history_command() {
       .most_operands = 2,
       .options = {{"store", "DIR",
                    "the folder of the history; append and fetch make it where it is absent"},
-                  of_append({"all", "", "advisory metrics too, which nothing judges"}),
+                  of_append({"all", "", "advisory metrics too, which at most a bound judges"}),
                   of_append({"branch", "NAME",
                              "the branch that was measured (default: the one checked out)"}),
                   of_append({"ci", "URL", "the address of the CI run that measured"}),

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <initializer_list>
 
 #include "gate/base/numbers.hpp"
 #include "gate/documents/measured_part.hpp"
@@ -47,13 +48,22 @@ void add_status(const Evidence& c, std::vector<Cause>& found) {
                      c.run_again});
 }
 
-// The changed tools that explain other machine code; else empty.
-std::string tools_changed(const Evidence& c) {
+std::string changed_of(const Evidence& c, std::initializer_list<const char*> tools) {
   std::string out;
   for (const std::string& change : environment_changes(c))
-    for (const char* tool : {"nvrtc ", "nvjitlink ", "compiler "})
+    for (const char* tool : tools)
       if (change.starts_with(tool)) add_to(out, change);
   return out;
+}
+
+// The changed tools that explain other machine code; else empty.
+std::string tools_changed(const Evidence& c) {
+  return changed_of(c, {"nvrtc ", "nvjitlink ", "compiler "});
+}
+
+// The changed tool that may count the same machine code otherwise; else empty.
+std::string disassembler_changed(const Evidence& c) {
+  return changed_of(c, {"nvdisasm "});
 }
 
 // "48 B of it instead of 0 B"
@@ -130,7 +140,8 @@ struct CodeClass {
   const char* verb;
   const char* noun;
   const char* effect;
-  bool single = false;  // only for a case in single precision
+  bool counted = false;  // by the disassembler
+  bool single = false;   // only for a case in single precision
 };
 constexpr CodeClass code_classes[] = {
     {"local_bytes", Better::lower, "B", " keeps ", " of each thread in local memory",
@@ -138,22 +149,24 @@ constexpr CodeClass code_classes[] = {
     {"dynamic_shared_bytes", Better::lower, "B", " asks for ", " of dynamic shared memory",
      "fewer blocks may fit on a multiprocessor"},
     {"barrier", Better::lower, "", " holds ", " barriers",
-     "the threads of a block wait for each other more often"},
+     "the threads of a block wait for each other more often", true},
     {"f64", Better::lower, "", " holds ", " instructions in f64",
-     "double precision in a kernel of single precision", true},
+     "double precision in a kernel of single precision", true, true},
     {"tensor", Better::higher, "", " holds ", " tensor instructions",
-     "products go through slower units"},
+     "products go through slower units", true},
     {"atomic", Better::lower, "", " holds ", " atomic instructions",
-     "threads that update one place take turns"},
+     "threads that update one place take turns", true},
     {accesses, Better::lower, "", " holds ", " loads and stores",
-     "more data is moved, or the same once more"},
+     "more data is moved, or the same once more", true},
     {access_width, Better::higher, "B", " moves ", " in a load or store",
-     "narrower accesses take more of them"},
+     "narrower accesses take more of them", true},
     {"occupancy", Better::higher, "", " has an occupancy of ", "",
      "less other work hides what a warp waits for"}};
 
-void add_code_classes(const Evidence& c, std::vector<Cause>& found) {
-  const std::string tools = tools_changed(c);
+// Returns what only another disassembler sees, in the same machine code.
+std::string add_code_classes(const Evidence& c, std::vector<Cause>& found) {
+  std::string recounted;
+  const std::string tools = tools_changed(c), disassembler = disassembler_changed(c);
   for (const KernelChange& change : kernel_changes(c)) {
     if (!change.before || !change.now || change.variant == "reference") continue;
     if (change.before->evidence.empty() || change.now->evidence.empty()) continue;
@@ -168,12 +181,19 @@ void add_code_classes(const Evidence& c, std::vector<Cause>& found) {
       if (name == access_width && now[accesses] < before[accesses]) continue;
       if (name == accesses && now[accessed_bytes] <= before[accessed_bytes]) continue;
       const auto [was, is] = told_apart(old, young, one.unit);
-      found.push_back(
-          {text(change.kernel, one.verb, is, one.noun, " instead of ", was, ": ", one.effect,
-                tools.empty() ? "" : text("; other tools compiled it (", tools, ")")),
-           c.profile});
+      std::string sentence = text(change.kernel, one.verb, is, one.noun, " instead of ", was);
+      const bool otherwise = one.counted && !disassembler.empty();
+      if (otherwise && change.has_same_cubin()) {
+        add_to(recounted, sentence);
+        continue;
+      }
+      sentence += text(": ", one.effect);
+      if (!tools.empty()) sentence += text("; other tools compiled it (", tools, ")");
+      if (otherwise) sentence += text("; another disassembler counted it (", disassembler, ")");
+      found.push_back({std::move(sentence), c.profile});
     }
   }
+  return recounted;
 }
 
 // What a kernel has of a metric of its step.
@@ -301,9 +321,16 @@ void add_time(const Evidence& c, std::vector<Cause>& found) {
                      same ? c.run_again : c.compare});
   } else if (time && slower <= tolerance) {
     if (!found.empty()) return;  // what the optimized variant does more of
-    found.push_back({text("the reference became faster, not the optimized variant slower: ",
-                          control ? control->words() : speedup->words()),
-                     c.run_again});
+    if ((control ? -moved : lost - slower) >= control_share * lost)
+      found.push_back({text("the reference became faster, not the optimized variant slower: ",
+                            control ? control->words() : speedup->words()),
+                       c.run_again});
+    else
+      found.push_back(
+          {text("the speedup fell: ", speedup->words(), "; ", code, step,
+                control ? text(", and the reference moved by ", percent(std::expm1(moved)))
+                        : std::string(", and no control tells what the reference did")),
+           same.value_or(false) ? c.run_again : c.compare});
   } else if (same && !*same && !same_kernels(c, "optimized")) {
     std::string kernels;
     for (const KernelChange& change : kernel_changes(c))
@@ -372,7 +399,7 @@ std::vector<Cause> causes(const Evidence& c) {
   add_status(c, found);
   if (!found.empty()) return found;
   add_resources(c, found);
-  add_code_classes(c, found);
+  const std::string recounted = add_code_classes(c, found);
   add_counts(c, found);
   add_misses(c, found);
   add_time(c, found);
@@ -382,6 +409,10 @@ std::vector<Cause> causes(const Evidence& c) {
     if (row.blocking && row.metric != "identity")
       return {{row.sentence, row.next.value_or(c.profile)}};
   add_other_code(c, found);
+  if (found.empty() && !recounted.empty())
+    found.push_back({text("the disassembler, not our code: ", disassembler_changed(c),
+                          " counts the same machine code otherwise: ", recounted),
+                     c.accept});
   if (is_untimed_before(c))
     found.push_back({text(c.untimed, ": ",
                           count_changes(c).empty() ? "counts are the same" : "some counts changed",

@@ -10,6 +10,10 @@
 
 namespace holdfast::gate {
 
+bool KernelChange::has_same_cubin() const {
+  return before && now && before->cubin == now->cubin && now->cubin != "-";
+}
+
 bool KernelChange::has_same_resources() const {
   return before && now && before->registers == now->registers &&
          before->spill_bytes == now->spill_bytes && before->shared_bytes == now->shared_bytes &&
@@ -82,9 +86,7 @@ std::optional<bool> same_code(const Evidence& c, const std::string& variant) {
 bool same_kernels(const Evidence& c, const std::string& variant) {
   std::vector<KernelChange> changes = kernel_changes(c);
   std::erase_if(changes, [&](const KernelChange& one) { return one.variant != variant; });
-  return !changes.empty() && std::ranges::all_of(changes, [](const KernelChange& one) {
-    return one.before && one.now && one.before->cubin == one.now->cubin && one.now->cubin != "-";
-  });
+  return !changes.empty() && std::ranges::all_of(changes, &KernelChange::has_same_cubin);
 }
 
 std::vector<std::string> environment_changes(const Evidence& c) {

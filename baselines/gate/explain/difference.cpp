@@ -51,18 +51,19 @@ void compare_case(const CaseResult& before, const CaseResult& after,
 }
 
 // "crashed" for a case without a right result; else empty.
-std::string what_ails(const CaseResult& result) {
-  if (result.check.status == "failed") return "wrong";
-  return result.status == "ok" || result.status == "skipped" ? "" : result.status;
+std::string what_ails(const CaseResult& result, const std::string& device_name) {
+  if (result.check.status == "failed" || is_beyond(result.check)) return "wrong";
+  if (result.status != "ok" && result.status != "skipped") return result.status;
+  return is_wrong(result, device_name) ? "not verified" : "";
 }
 
 // Such a case is noted because equal counts say nothing of it, and absent counts do not differ.
-void note_unwell(const CaseResult& before, const CaseResult& after, Difference& difference) {
+void note_unwell(const std::string& id, const std::string& before, const std::string& after,
+                 Difference& difference) {
   std::string where;
-  if (const std::string what = what_ails(before); !what.empty()) where = what + " in the first";
-  if (const std::string what = what_ails(after); !what.empty())
-    add_to(where, what + " in the second");
-  if (!where.empty()) difference.unwell.push_back(text(before.id, "  ", where));
+  if (!before.empty()) where = before + " in the first";
+  if (!after.empty()) add_to(where, after + " in the second");
+  if (!where.empty()) difference.unwell.push_back(text(id, "  ", where));
 }
 
 }  // namespace
@@ -85,7 +86,8 @@ Difference compare(const Results& before, const Results& after) {
     }
     ++difference.common_cases;
     compare_case(*at->second, result, difference.rows);
-    note_unwell(*at->second, result, difference);
+    note_unwell(result.id, what_ails(*at->second, before.env.device_name),
+                what_ails(result, after.env.device_name), difference);
     left.erase(at);
   }
   for (const auto& [id, result] : left) difference.only_before.push_back(id);

@@ -16,7 +16,8 @@ Results side(double launches, double seconds, const std::string& device_class = 
   Results results{.suite = "toy",
                   .tier = "gate",
                   .env = {.device_class = device_class, .device_name = "host", .fingerprint = "f"}};
-  CaseResult result{.id = "toy/step/f64", .tier = "gate"};
+  CaseResult result{
+      .id = "toy/step/f64", .tier = "gate", .executed = true, .check = {.status = "passed"}};
   result.variants["optimized"] = {
       .metrics = {{"launches", {.kind = "exact", .value = launches}},
                   {"compile_s", {.kind = "advisory", .value = seconds}},
@@ -44,6 +45,18 @@ TEST(Difference, ACaseWithoutARightResultIsEqualToNothing) {
               ElementsAre("toy/step/f64  crashed in the first, crashed in the second"));
   EXPECT_FALSE(one.equal());
   EXPECT_THAT(one.unwell, ElementsAre("toy/step/f64  wrong in the second"));
+}
+
+TEST(Difference, ACaseThatNobodyVerifiedIsEqualToNothingWhereItIsExecuted) {
+  Results unverified = side(4, 1), beyond = side(4, 1);
+  unverified.cases[0].check.status = "not_executed";
+  beyond.cases[0].check = {.status = "passed", .error = 1e-3, .limit = 1e-12};
+  const Difference difference = compare(unverified, beyond);
+  EXPECT_FALSE(difference.equal());
+  EXPECT_THAT(difference.unwell,
+              ElementsAre("toy/step/f64  not verified in the first, wrong in the second"));
+  unverified.env.device_name = "cuda-dry:sm_90";
+  EXPECT_TRUE(compare(unverified, side(4, 1)).equal());
 }
 
 TEST(Difference, CountsOfTheReferenceMustAgreeToo) {

@@ -76,6 +76,7 @@ struct KernelChange {
   std::string kernel = {};
   std::optional<KernelFacts> before = {}, now = {};
 
+  bool has_same_cubin() const;      // which both sides know
   bool has_same_resources() const;  // registers, spills, shared bytes
   bool is_identical() const;        // and machine code
 };

@@ -345,6 +345,43 @@ TEST(Explain, TellsOfOtherToolsBesideWhatAKernelNeedsMoreOf) {
                     HasSubstr("; other tools compiled it (nvrtc 13.0.88 -> 13.1.20)")));
 }
 
+// Between two disassemblers, of which the second counts this one otherwise.
+Evidence counted_again(const std::string& name, double before, double now) {
+  Results old = measured(), young = measured();
+  old.env.nvdisasm = "13.2.51";
+  young.env.nvdisasm = "13.3.9";
+  optimized(old).kernels[0].evidence = {{"blocks", 16}, {name, before}};
+  optimized(young).kernels[0].evidence = {{"blocks", 16}, {name, now}};
+  Evidence made = evidence(old, young);
+  made.accept = "holdfast baseline accept";
+  return made;
+}
+
+TEST(Explain, BlamesNoKernelForWhatAnotherDisassemblerCountsInTheSameCode) {
+  const auto found = causes(counted_again("barrier", 10, 12));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].sentence,
+            "the disassembler, not our code: nvdisasm 13.2.51 -> 13.3.9 counts the same machine "
+            "code otherwise: stage holds 12 barriers instead of 10");
+  EXPECT_EQ(found[0].next, "holdfast baseline accept");
+  EXPECT_THAT(causes(counted_again("barrier", 12, 10)).front().sentence,
+              StartsWith("nothing got worse"));
+}
+
+TEST(Explain, BlamesTheKernelForWhatNoDisassemblerCounts) {
+  EXPECT_THAT(causes(counted_again("local_bytes", 0, 256)).front().sentence,
+              AllOf(StartsWith("stage keeps 256 B of each thread in local memory"),
+                    Not(HasSubstr("disassembler"))));
+}
+
+TEST(Explain, TellsOfAnotherDisassemblerBesideWhatOtherCodeHolds) {
+  Evidence made = counted_again("barrier", 10, 12);
+  made.now.kernels["optimized"]["stage"].cubin = "3c";
+  EXPECT_THAT(causes(made).front().sentence,
+              AllOf(StartsWith("stage holds 12 barriers instead of 10: the threads"),
+                    EndsWith("; another disassembler counted it (nvdisasm 13.2.51 -> 13.3.9)")));
+}
+
 TEST(Explain, NamesTheKernelThatFillsLessOfTheDevice) {
   EXPECT_THAT(causes_of_code("occupancy", 0.5, 0.25),
               ElementsAre(StartsWith("stage has an occupancy of 0.25 instead of 0.5: less")));
@@ -613,6 +650,19 @@ TEST(Explain, PutsALowerSpeedupDownToAFasterReference) {
   EXPECT_EQ(first_cause(slowed(1, 0.5)),
             "the reference became faster, not the optimized variant slower: time_s 6 ms -> 3 ms "
             "(-50 %)");
+}
+
+TEST(Explain, NamesBothVariantsWhereTheReferenceMadeLittleOfTheLoss) {
+  Results before = measured(), now = slowed(1.045, 0.99);
+  before.env.device_class = now.env.device_class = toy::host().env.device_class;
+  EXPECT_EQ(causes(evidence(before, now)).front().sentence,
+            "the speedup fell: speedup 10 -> 9.474 (-5.26 %); the compiled code is identical and a "
+            "step takes 627 us instead of 600 us (+4.5 %), and the reference moved by -1 %");
+  for (Results* side : {&before, &now})
+    side->cases[0].variants["reference"].metrics.erase("time_s");
+  EXPECT_THAT(causes(evidence(before, now)).front().sentence,
+              AllOf(StartsWith("the speedup fell: speedup 10 -> 9.474"),
+                    EndsWith(", and no control tells what the reference did")));
 }
 
 // The first cause where the machine code changed and the gate fails for this metric.

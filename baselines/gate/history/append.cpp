@@ -184,7 +184,7 @@ MeasuredRun measured_run(const Results& results, const Meanings& metrics, const 
       .utc = results.run.utc,
       .id = results.run.id,
       .commit = {.name = commit_of(results.run)},
-      .env = to_json(results).at("env"),
+      .env = to_json(head).at("env"),
       .partial = results.partial,
       .invalid = results.quality.valid ? std::vector<std::string>() : results.quality.reasons};
   if (!results.quality.valid && made.run.invalid.empty()) made.run.invalid = {"no reason given"};

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "gate/documents/history/history_store.hpp"
@@ -23,7 +24,7 @@ inline constexpr std::size_t full_bytes = std::size_t{1} << 20;
 inline constexpr std::int64_t full_runs = 64;
 
 // One result as the history keeps it: without values that are no numbers and cases that are not ok
-// and, unless `advisory`, without what no gate judges.
+// and, unless `advisory`, without advisory metrics, which at most a bound judges.
 struct MeasuredRun {
   std::deque<HistorySeries> series = {};
   HistoryMeanings meanings = {};
@@ -55,16 +56,17 @@ class HistoryWriter {
     HistorySegment segment;
     std::optional<std::filesystem::path> content = {};
     std::size_t bytes = 0;
-    std::string newest = {};  // time
-    // Ids by commit, time and suite: two runs of a fleet may begin in the same second. Some runs of
-    // an old store have none.
+    std::string oldest = {}, newest = {};  // times
+    // Ids and fingerprints by commit, time and suite: two runs of a fleet may begin in the same
+    // second. Runs of an old store have no id, and are told apart by their fingerprints.
     std::map<std::tuple<std::string, std::string, std::string>,
-             std::set<std::optional<std::string>>>
+             std::set<std::pair<std::optional<std::string>, std::string>>>
         runs = {};
     std::string added = {};
 
     void know(const HistoryRun& run) {
-      runs[{run.commit.name, run.utc, run.suite}].insert(run.id);
+      runs[{run.commit.name, run.utc, run.suite}].emplace(run.id, run.fingerprint());
+      oldest = oldest.empty() ? run.utc : std::min(oldest, run.utc);
       newest = std::max(newest, run.utc);
     }
   };

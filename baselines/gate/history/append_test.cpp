@@ -11,6 +11,7 @@
 #include "gate/documents/results_root.hpp"
 #include "gate/documents/selftest.hpp"
 #include "gate/history/series.hpp"
+#include "gate/history/trend_lines.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -176,6 +177,35 @@ TEST_F(Appending, OnlyTheNewestSegmentsAreRead) {
   EXPECT_THROW((void)read_history(store_), Error);
 }
 
+// Else the segment that it stands in would never be followed by another one.
+TEST_F(Appending, ARunOfAWrongClockIsInASegmentApart) {
+  const auto append = [&](const char* year, const char* device_class, int run) {
+    Results made = made_up({device_class, 1, 1, false}, 0, run);
+    made.run.utc.replace(0, 4, year);
+    made.run.id = made.run.utc + "-7f3a";
+    add(made);
+  };
+  append("2099", "first", 0);
+  for (const char* device_class : {"first", "later"}) {
+    append("2016", device_class, 0);
+    append("2099", device_class, 1);
+    append("2016", device_class, 1);
+    append("2099", device_class, 2);
+  }
+  Store store(store_, Store::Use::writing);
+  HistoryWriter writer(store);
+  std::map<std::string, std::vector<std::size_t>> runs;  // of each file, by class
+  for (const HistoryFile& file : history_files(store)) {
+    std::size_t& count = runs[file.device_class].emplace_back();
+    for_each_run(file, [&](const HistoryRun& run, const HistoryMeanings&) {
+      EXPECT_TRUE(writer.has(file.device_class, run)) << file.place << ' ' << run.utc;
+      ++count;
+    });
+  }
+  EXPECT_THAT(runs["first"], ElementsAre(2, 3));
+  EXPECT_THAT(runs["later"], ElementsAre(2, 2));
+}
+
 TEST_F(Appending, RunsThatComeInLateHaveOrdersOfTheirOwn) {
   for (const int run : {3, 1, 2, 0}) add(made_up({"host", 1, 1, false}, 0, run));
   std::set<std::int64_t> orders;
@@ -263,6 +293,19 @@ TEST_F(Appending, AnOlderStoreIsReadAndThenRewrittenWithoutALoss) {
   EXPECT_EQ(rewrite_history(store_), 0u);
   add(made_up({"host", 1, 1, false}, 0, 100));
   EXPECT_EQ(read_history(store_).back().order, 4);
+}
+
+TEST_F(Appending, OfAnOlderStoreBothRunsAreKeptThatTwoMachinesBeganInTheSameSecond) {
+  const std::string one = old_line(1, "2026-01-02T12:00:00Z", 0.5, "null", "null");
+  std::string other = one;
+  other.replace(other.find("sha256:f0"), 9, "sha256:f1");
+  fs::create_directories(store_ / "host");
+  write_file(store_ / "host" / "2026.ndjson", one + other);
+  ASSERT_EQ(rewrite_history(store_), 1u);
+  const HistoryLines lines = read_history(store_);
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_NE(lines[0].fingerprint, lines[1].fingerprint);
+  EXPECT_NO_THROW((void)find_trends(lines, {}));
 }
 
 // Rewritten, it would be a segment that nobody can read.

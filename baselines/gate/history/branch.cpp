@@ -154,11 +154,12 @@ bool same_content(const fs::path& a, const fs::path& b) {
          read_file(a) == read_file(b);
 }
 
-// A run's class, commit, time, suite and id, which tells runs of one second apart.
+// A run's class, commit, time, suite and what tells runs of one second apart: its id, or where an
+// old store has none its fingerprint.
 using RunName = std::array<std::string, 5>;
 
 RunName name_of(const std::string& device_class, const HistoryRun& run) {
-  return {device_class, run.commit.name, run.utc, run.suite, run.id.value_or("")};
+  return {device_class, run.commit.name, run.utc, run.suite, run.id.value_or(run.fingerprint())};
 }
 
 // The runs in files that differ from those in `other`.

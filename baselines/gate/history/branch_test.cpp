@@ -101,6 +101,20 @@ TEST_F(DataBranchOfAll, OfTwoRunsOfACommitThatBeganInTheSameSecondBothAreKept) {
   EXPECT_THAT(runs, SizeIs(2));
 }
 
+TEST_F(DataBranchOfAll, OfTwoOldRunsWithoutAnIdThatBeganInTheSameSecondBothAreKept) {
+  for (const std::string name : {"a", "b"}) {
+    fs::create_directories(machine(name) / "host");
+    write_file(machine(name) / "host" / "2025.ndjson",
+               text(R"({"case": "toy/step/f64", "class": "host", "commit": "c1", "fp": "sha256:)",
+                    name, R"(", "mad": null, "metric": "launches", "order": 1, )",
+                    R"("utc": "2025-12-31T12:00:00Z", "value": 4, "variant": "optimized", )",
+                    "\"verdict\": null}\n"));
+    expect_output(push(name), 0, HasSubstr("with 1 run of"));
+  }
+  ASSERT_EQ(fetch("a"), 0) << complaints_;
+  EXPECT_THAT(read_history(machine("a")), SizeIs(2));
+}
+
 TEST_F(DataBranchOfAll, PushersOfOneMomentLoseNothing) {
   const std::vector<std::string> names = {"a", "b", "c", "d"};
   for (std::size_t i = 0; i < names.size(); ++i) measure(names[i], static_cast<int>(i));

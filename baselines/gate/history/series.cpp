@@ -157,7 +157,8 @@ HistoryLines read_history(const fs::path& folder, const Wanted& wanted) {
 
 HistoryLines last_runs(const fs::path& folder, const Results& now, std::size_t runs) {
   const Store store = open_history(folder);
-  std::map<std::string, HistoryLines> found;  // by time
+  // By time, and by id and commit: runs of a fleet may begin in the same second.
+  std::map<std::tuple<std::string, std::string, std::string>, HistoryLines> found;
   std::size_t looked_at = 0;
   std::vector<HistoryFile> files = history_files(store);
   std::reverse(files.begin(), files.end());
@@ -169,11 +170,11 @@ HistoryLines last_runs(const fs::path& folder, const Results& now, std::size_t r
       if (run.suite != now.suite || run.utc >= now.run.utc || !run.invalid.empty() ||
           run.fingerprint() != now.env.fingerprint)
         return;
-      HistoryLines& lines = found[run.utc];
+      HistoryLines& lines = found[{run.utc, run.id.value_or(""), run.commit.name}];
       lines.clear();
       add_lines(
           file, run, meanings, [](const auto&, const auto&) { return true; }, lines);
-      if (found.size() > runs && found.begin()->first < run.utc) found.erase(found.begin());
+      if (found.size() > runs) found.erase(found.begin());
     });
   }
   HistoryLines all;

@@ -427,6 +427,18 @@ TEST_F(History, TheLastRunsAreThoseOfTheSameSuiteMachineAndTools) {
   EXPECT_THAT(launches, ElementsAre(2, 3));
 }
 
+TEST_F(History, TheLastRunsAreAllOfThoseThatBeganInTheSameSecond) {
+  for (int machine = 1; machine <= 2; ++machine) {
+    Results results = run_of("c1", "2026-11-01T12:00:00Z", machine);
+    results.run.id = text(results.run.utc, "-", machine);
+    append(results);
+  }
+  std::vector<double> launches;
+  for (const HistoryLine& line : last_runs(store_, run_of("c2", "2026-11-02T12:00:00Z"), 2))
+    if (line.metric == "launches") launches.push_back(line.value);
+  EXPECT_THAT(launches, ElementsAre(1, 2));
+}
+
 TEST_F(History, AnUnfinishedFileIsTakenOverByTheNextAppend) {
   append(run_of());
   const fs::path part = part_of(file_);

@@ -133,7 +133,7 @@ void analyse(TrendSeries& series, const std::optional<std::string>& anchor) {
 // Lines come in the order of commits and times, so that a repeated one follows the first.
 void refuse_twice(const HistoryLine& before, const HistoryLine& line) {
   if (before.order != line.order || before.utc != line.utc || before.run != line.run ||
-      before.commit != line.commit)
+      before.commit != line.commit || before.fingerprint != line.fingerprint)
     return;
   throw Error(Fault::bad_input,
               text("the history holds ", line.metric, " of ", line.case_id, ' ', line.variant,

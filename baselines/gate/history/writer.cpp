@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <ctime>
 
 #include "gate/history/append.hpp"
 
 namespace holdfast::gate {
+namespace {
+
+// Whether only a wrong clock can have told that time: those of a fleet differ by less than a day.
+bool is_ahead(const std::string& utc) {
+  const std::time_t soon = std::time(nullptr) + 24 * 60 * 60;
+  std::tm parts = {};
+  ::gmtime_r(&soon, &parts);
+  char told[32];
+  return utc > std::string(told, std::strftime(told, sizeof told, "%Y-%m-%dT%H:%M:%SZ", &parts));
+}
+
+}  // namespace
 
 HistoryWriter::HistoryWriter(Store& store) : store_(store) {
   for (const HistoryFile& file : history_files(store_)) {
@@ -49,8 +62,10 @@ bool HistoryWriter::has(const std::string& device_class, const HistoryRun& run) 
   if (!file) return false;
   const auto& runs = open(*file).runs;
   const auto same = runs.find({run.commit.name, run.utc, run.suite});
-  return same != runs.end() &&
-         (!run.id || same->second.contains(run.id) || same->second.contains(std::nullopt));
+  return same != runs.end() && std::ranges::any_of(same->second, [&](const auto& one) {
+           const auto& [id, fingerprint] = one;
+           return id && run.id ? id == run.id : fingerprint == run.fingerprint();
+         });
 }
 
 std::int64_t HistoryWriter::order_of(const std::string& commit) {
@@ -64,7 +79,11 @@ HistoryWriter::Open& HistoryWriter::open_for(const std::string& device_class,
   if (file) {
     Open& held = open(*file);
     const bool full = held.bytes >= full_bytes && held.segment.runs() >= full_runs;
-    if (!full || utc <= held.newest) return held;
+    // No later run would ever begin a segment behind one that is ahead of its time.
+    const bool strays = is_ahead(utc) != is_ahead(file->begin);
+    // Each run stays in the segment in which has() looks for it.
+    const bool splits = utc < file->begin ? held.oldest >= file->begin : utc > held.newest;
+    if (!splits || (!full && !strays)) return held;
   }
   HistoryFile made{
       .place = segment_place(device_class, utc), .device_class = device_class, .begin = utc};

@@ -92,6 +92,7 @@ std::optional<Side> side_of(const fs::path& folder, const std::vector<StoredResu
     found = &stored;
     ++others;
   }
+  if (others > 1) why = text("which has it on ", others, " other classes and not on this one");
   if (others != 1) return std::nullopt;
   const Results& results = found->results;
   const CaseResult& result = *results.find(id);

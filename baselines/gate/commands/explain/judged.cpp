@@ -19,13 +19,13 @@ bool is_beside(const CaseResult& result, const Row& row) {
          (row.standard == held_against::beside || row.evidence.contains(confirmation_evidence));
 }
 
-std::vector<Row> kept_rows(const fs::path& directory, Judged& judged) {
-  const fs::path kept = directory / "verdict.json";
+// Of the verdict that stands there; none where it cannot be read, and `lost` is then noted.
+std::vector<Row> kept_rows(const fs::path& kept, const char* lost, Judged& judged) {
   if (!fs::exists(kept)) return {};
   try {
     return read_verdict(kept).rows;
   } catch (const Error& error) {
-    judged.notes.push_back(text("what was held against the base is not known: ", error.what()));
+    judged.notes.push_back(text(lost, " is not known: ", error.what()));
     return {};
   }
 }
@@ -41,19 +41,22 @@ Judged judge(const CheckRequest& request) {
             .acceptable = std::move(checked.acceptable)};
   } catch (const Error& error) {
     const fs::path kept = directory / "verdict.json";
-    if (!fs::exists(kept))
-      return {.notes = {text("not judged: ", error.what())}, .about_all = true};
-    return {
-        .rows = read_verdict(kept).rows,
-        .notes = {text("as judged in ", kept.string(), "; judging it again fails: ", error.what())},
-        .about_all = true};
+    Judged judged{.about_all = true};
+    judged.rows = kept_rows(kept, "what was judged before", judged);
+    judged.notes.insert(judged.notes.begin(),
+                        text(judged.rows.empty() ? "not judged: "
+                                                 : text("as judged in ", kept.string(),
+                                                        "; judging it again fails: "),
+                             error.what()));
+    return judged;
   }
 }
 
 void keep_rows_beside(const fs::path& directory, const Results& results, const CaseResult& result,
                       Judged& judged) {
   if (!results.run.beside) return;
-  for (const Row& row : kept_rows(directory, judged)) {
+  for (const Row& row :
+       kept_rows(directory / "verdict.json", "what was held against the base", judged)) {
     if (row.case_id != result.id || row.device_class != results.env.device_class ||
         !is_beside(result, row))
       continue;
