@@ -15,17 +15,18 @@
 
 namespace holdfast::xpcs_fit {
 
-std::string configuration(const Problem& problem, const StreamOptions& options) {
+std::string configuration(const Backend& backend, const Problem& problem,
+                          const StreamOptions& options) {
   const Input& input = *problem.input;
   const std::string_view data(reinterpret_cast<const char*>(input.data.data()),
                               input.data.size() * sizeof(double));
   std::string words = text(
-      std::hexfloat, "angles ", input.size.angles, " frames ", input.size.frames, " q ",
-      input.physics.q, " gap ", input.physics.gap, " dt ", input.physics.dt, " noise ", input.noise,
-      " seed ", input.seed, " data ", crc32c(data), " mode ",
-      static_cast<int>(problem.options.mode), " f64 ", problem.options.precision == Precision::f64,
-      " rows ", options.order == BatchOrder::rows, " full ",
-      options.settings.mode == StreamMode::full, " batch ", options.batch, " passes ",
+      backend.device ? device_class(backend) : host_limits().isa, std::hexfloat, " angles ",
+      input.size.angles, " frames ", input.size.frames, " q ", input.physics.q, " gap ",
+      input.physics.gap, " dt ", input.physics.dt, " noise ", input.noise, " seed ", input.seed,
+      " data ", crc32c(data), " mode ", static_cast<int>(problem.options.mode), " f64 ",
+      problem.options.precision == Precision::f64, " rows ", options.order == BatchOrder::rows,
+      " full ", options.settings.mode == StreamMode::full, " batch ", options.batch, " passes ",
       options.passes, " retries ", options.settings.retries, " key ", options.settings.faults.key,
       " probability ", options.settings.faults.probability, " permanent");
   for (const int batch : options.settings.faults.permanent) words += text(" ", batch);

@@ -50,8 +50,10 @@ inline bool is_looked_at(const StreamOptions& options) {
 void check_stream_settings(const StreamSettings& settings);
 
 // The identity of a checkpoint in words: two fits with the same words can resume each other.
-// Numbers are exact to the last bit, data are identified by a checksum, which reads all of them.
-std::string configuration(const Problem& problem, const StreamOptions& options);
+// Numbers are exact to the last bit, data are identified by a checksum, which reads all of them. A
+// device or instruction set is part of it, since another adds up in another order.
+std::string configuration(const Backend& backend, const Problem& problem,
+                          const StreamOptions& options);
 
 // result() as for fits; readings(): statistics of the batches. Linear, contrast and offset shared,
 // all weights 1; on a host in f64, and resident data by rows. If its batches do not fit in memory,

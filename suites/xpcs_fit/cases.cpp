@@ -102,8 +102,10 @@ void add_ways(Rows& rows) {
       {Strategy::chunked, DataSource::host, {NamedSize::t, NamedSize::c}},
       {Strategy::streaming,
        DataSource::host,
-       {NamedSize::t, NamedSize::s, NamedSize::l, NamedSize::c, NamedSize::x}},
-      {Strategy::streaming, DataSource::generated, {NamedSize::t, NamedSize::x, NamedSize::xx}},
+       {NamedSize::t, NamedSize::s, NamedSize::l, NamedSize::c, NamedSize::x, NamedSize::xx}},
+      {Strategy::streaming,
+       DataSource::generated,
+       {NamedSize::t, NamedSize::s, NamedSize::x, NamedSize::xx}},
       {Strategy::streaming,
        DataSource::resident,
        {NamedSize::t, NamedSize::s, NamedSize::l, NamedSize::c}}};

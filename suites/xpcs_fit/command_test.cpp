@@ -48,6 +48,9 @@ TEST(XpcsCases, AreThoseOfTheSpecification) {
                   "fit/converged/strategy:streaming/source:host/mode:laminar/size:s/f64",
                   "fit/strategy:streaming/source:gen/mode:laminar/size:x/f64",
                   "fit/strategy:streaming/source:gen/mode:static/size:xx/f64",
+                  "fit/strategy:streaming/source:gen/mode:laminar/size:s/f64",
+                  "fit/converged/strategy:streaming/source:gen/mode:laminar/size:s/f64",
+                  "fit/strategy:streaming/source:host/mode:laminar/size:xx/f64",
                   "fit/strategy:streaming/source:host/mode:laminar/size:x/f64",
                   "fit/ladder/size:s/f64",
                   "memory/budget/limit:8mib/mode:laminar/size:l/f64",
@@ -94,6 +97,18 @@ std::set<std::string> cases_with(const std::string& metric, const std::string& k
       ids.insert(id.substr(9 + begin.size()));
   }
   return ids;
+}
+
+// Elsewhere all data are one batch.
+TEST(XpcsCases, CountTheBatchesOfFitsThatGoInParts) {
+  for (const std::string kind : {"host", "cuda"}) {
+    EXPECT_THAT(cases_with("n_batches", kind, "fit/strategy:"),
+                testing::Each(testing::AnyOf(testing::StartsWith("chunked/"),
+                                             testing::StartsWith("streaming/"))));
+    EXPECT_TRUE(cases_with("n_batches", kind, "fit/strategy:")
+                    .contains("streaming/source:host/mode:laminar/size:s/f64"))
+        << kind;
+  }
 }
 
 // The calm stream has nothing to compare with, and the one in the gate is not compared.

@@ -68,17 +68,6 @@ const Published* published(const Row& row) {
   return nullptr;
 }
 
-// Standard deviations for a cost F of `cost`, by the normal equations there.
-Values sigma_of(const Values& matrix, double cost, double freedom) {
-  const auto p = static_cast<int>(std::sqrt(static_cast<double>(matrix.size())));
-  Values memory(static_cast<std::size_t>(fit_count(p)));
-  const FitState fit = {memory.data(), p};
-  fit.cost() = cost;
-  std::copy(matrix.begin(), matrix.end(), fit.matrix());
-  const Values all = fit_result(fit, freedom);
-  return {all.end() - p, all.end()};
-}
-
 End published_end(const Published& known, const Problem& problem, bool converges) {
   const oracle::Normal normal = oracle::normal_equations(problem, known.parameters);
   const double passes = converges ? known.passes : accounted_passes;
@@ -87,7 +76,7 @@ End published_end(const Published& known, const Problem& problem, bool converges
           .fewest = passes,
           .most = passes,
           .parameters = known.parameters,
-          .sigma = sigma_of(normal.matrix, normal.cost, freedom(problem))};
+          .sigma = oracle::find_sigma(normal.matrix, normal.cost, freedom(problem))};
 }
 
 // The oracle's own fit to the points that were not lost: lost ones have no weight.
@@ -183,7 +172,7 @@ End noisy_end(const Row& row) {
   add_cost(row, means.square, end);
   const auto n = static_cast<double>(size_of(row).points());
   for (double& product : means.products) product *= n;
-  end.sigma = sigma_of(means.products, end.cost, n);
+  end.sigma = oracle::find_sigma(means.products, end.cost, n);
   return end;
 }
 // A converging fit takes as many passes as are published for any noise.

@@ -79,13 +79,18 @@ std::vector<NamedReading> read_fit(const Row& row, const Verified& found) {
 }
 std::vector<MetricDeclaration> fit_metrics(const Row& row) {
   const auto by_size = choose_strategy(points_of(row), parameters_of(row), available_gib);
-  return {{.name = "passes", .kind = "exact", .better = Better::same, .devices = executing},
-          {.name = "pull_max", .kind = "bound", .devices = executing},
-          {.name = "reduced_chi2", .kind = "bound", .devices = executing},
-          {.name = "strategy_by_size",
-           .kind = "exact",
-           .better = Better::same,
-           .value = static_cast<double>(by_size)}};
+  std::vector<MetricDeclaration> all = {
+      {.name = "passes", .kind = "exact", .better = Better::same, .devices = executing},
+      {.name = "pull_max", .kind = "bound", .devices = executing},
+      {.name = "reduced_chi2", .kind = "bound", .devices = executing},
+      {.name = "strategy_by_size",
+       .kind = "exact",
+       .better = Better::same,
+       .value = static_cast<double>(by_size)}};
+  if (row.strategy >= Strategy::chunked)
+    all.push_back(
+        {.name = "n_batches", .kind = "exact", .better = Better::same, .devices = executing});
+  return all;
 }
 
 // The reference's stream on a device holds no result: each batch has its sums, the host steps.

@@ -49,6 +49,7 @@ void measure_guard(const Row& row, Session& session) {
   session.read("kernels_executed", session.executes() ? static_cast<double>(launches) : 0);
 }
 
+// The first call, too, finds the device initialised: the process opened it before any case.
 void measure_status(const Row&, Session& session) {
   Backend& backend = session.open();
   const std::string gpu = backend.device ? session.device() : "cuda";

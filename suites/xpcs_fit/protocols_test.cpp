@@ -69,6 +69,17 @@ TEST(XpcsResume, EndsAsAFitThatWasNotStopped) {
   ASSERT_EQ(found.status, Measurement::Status::ok) << found.reason;
   EXPECT_EQ(found.check, CheckStatus::passed);
   EXPECT_EQ(found.optimized.readings.at("resumed"), 3);
+  EXPECT_EQ(found.optimized.readings.at("skipped_files"), 3);
+  EXPECT_EQ(found.optimized.readings.at("differing_values"), 0);
+}
+
+// They are stopped before anything is saved, so they begin anew, and end with the same bits.
+TEST(XpcsResume, OfFitsThatBeginAnewIsWrong) {
+  const Measurement found =
+      measured({.family = &families::stream_resume, .checkpoint_frequency = 1000});
+  EXPECT_EQ(found.check, CheckStatus::failed);
+  EXPECT_EQ(found.optimized.readings.at("resumed"), 0);
+  EXPECT_EQ(found.optimized.readings.at("skipped_files"), 0);
   EXPECT_EQ(found.optimized.readings.at("differing_values"), 0);
 }
 

@@ -26,16 +26,34 @@ double smooth(double difference) {
   return std::sqrt(difference * difference + 1e-20);
 }
 
-double model(const Physics& physics, const Frames& frames, const double* parameters,
-             const Direction& along, int i, int j) {
-  double g1 = std::exp(-physics.kappa() * smooth(frames.s[i] - frames.s[j]));
-  if (!frames.q.empty()) {
-    const double x = along.cosine * smooth(frames.q[i] - frames.q[j]);
-    const double sinc = std::abs(x) > 1e-12 ? std::sin(x) / x : 1;
-    g1 *= sinc * sinc;
+// The model at one set of parameters, with one contrast and one offset.
+class Model {
+ public:
+  Model(const Input& input, Mode mode, const std::vector<double>& parameters)
+      : physics_(input.physics),
+        contrast_(parameters[0]),
+        offset_(parameters[1]),
+        frames_(frames(physics_, input.size.frames, mode, parameters.data())) {
+    for (const double angle : input.angles)
+      along_.push_back(direction(physics_, angle, mode == Mode::laminar ? parameters[8] : 0));
   }
-  return std::clamp(parameters[1] + parameters[0] * (g1 * g1), model_floor, model_ceiling);
-}
+
+  double operator()(int a, int i, int j) const {
+    double g1 = std::exp(-physics_.kappa() * smooth(frames_.s[i] - frames_.s[j]));
+    if (!frames_.q.empty()) {
+      const double x = along_[a].cosine * smooth(frames_.q[i] - frames_.q[j]);
+      const double sinc = std::abs(x) > 1e-12 ? std::sin(x) / x : 1;
+      g1 *= sinc * sinc;
+    }
+    return std::clamp(offset_ + contrast_ * (g1 * g1), model_floor, model_ceiling);
+  }
+
+ private:
+  Physics physics_;
+  double contrast_, offset_;
+  Frames frames_;
+  std::vector<Direction> along_ = {};
+};
 
 }  // namespace
 
@@ -64,14 +82,9 @@ std::shared_ptr<const Input> make_input(const Recipe& recipe, const Options& opt
   input->data.resize(points);
   if (recipe.weighted) input->weights.resize(points, 1);
 
-  const std::vector<double> known = truth({.mode = options.mode}, size.angles);
-  const Frames all = frames(recipe.physics, size.frames, options.mode, known.data());
-  std::vector<Direction> directions;
-  for (const double angle : input->angles)
-    directions.push_back(
-        direction(recipe.physics, angle, options.mode == Mode::laminar ? known[8] : 0));
+  const Model model(*input, options.mode, truth({.mode = options.mode}, size.angles));
   fill(input->data, size, [&](int a, int i, int j, std::int64_t k) {
-    return model(recipe.physics, all, known.data(), directions[a], i, j) *
+    return model(a, i, j) *
            (1 + recipe.noise * noise(static_cast<std::uint64_t>(k), recipe.seed, noise_of_data));
   });
   if (recipe.weighted)
@@ -79,6 +92,14 @@ std::shared_ptr<const Input> make_input(const Recipe& recipe, const Options& opt
       return 1 / (1 + noise(static_cast<std::uint64_t>(k), recipe.seed, noise_of_sigma) / 8);
     });
   return input;
+}
+
+std::vector<double> start_model(const Problem& problem) {
+  const Input& input = *problem.input;
+  const Model model(input, problem.options.mode, input.box.start);
+  std::vector<double> all(static_cast<std::size_t>(input.size.points()));
+  fill(all, input.size, [&](int a, int i, int j, std::int64_t) { return model(a, i, j); });
+  return all;
 }
 
 }  // namespace holdfast::xpcs_fit

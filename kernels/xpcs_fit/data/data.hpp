@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "xpcs_fit/data/noise.hpp"
 #include "xpcs_fit/problem/problem.hpp"
@@ -28,5 +29,8 @@ struct Recipe {
 
 // The model at the truth of `options`, times 1 + noise z, with the default box.
 std::shared_ptr<const Input> make_input(const Recipe& recipe, const Options& options);
+
+// The model at the start of the box, for one contrast and one offset, [angles, frames, frames].
+std::vector<double> start_model(const Problem& problem);
 
 }  // namespace holdfast::xpcs_fit

@@ -2,10 +2,10 @@
 // The optimized patterns on a device.
 #include <vector>
 
+#include "xpcs_fit/data/data.hpp"
 #include "xpcs_fit/data/held.hpp"
 #include "xpcs_fit/device/frames.hpp"
 #include "xpcs_fit/device/pattern_kernels.hpp"
-#include "xpcs_fit/oracle/oracle.hpp"
 #include "xpcs_fit/patterns.hpp"
 
 namespace holdfast::xpcs_fit {
@@ -102,8 +102,7 @@ class RoundTrip final : public Computation {
         first_(x_),
         kernels_(*backend.compiler, problem.options),
         device_(*backend.device),
-        model_(backend, backend.executes() ? oracle::model(problem, problem.input->box.start) : x_,
-               "inputs: model"),
+        model_(backend, backend.executes() ? start_model(problem) : x_, "inputs: model"),
         there_(backend, x_.size(), "result") {}
 
   void step() override {

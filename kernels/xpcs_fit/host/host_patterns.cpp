@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The optimized patterns on the host: eight costs from one reading of the data, only a chunk of the
 // model, all of a relaxation while a vector is in registers.
+#include "xpcs_fit/data/data.hpp"
 #include "xpcs_fit/host/pass.hpp"
-#include "xpcs_fit/oracle/oracle.hpp"
 #include "xpcs_fit/patterns.hpp"
 
 namespace holdfast::xpcs_fit::HOLDFAST_ISA {
@@ -162,7 +162,7 @@ class RoundTrip final : public Computation {
       : count_(count),
         threads_(host_limits().threads),
         data_(backend, problem.input->data, "inputs"),
-        model_(backend, oracle::model(problem, problem.input->box.start), "inputs: model"),
+        model_(backend, start_model(problem), "inputs: model"),
         out_(backend, data_.size(), "result") {}
 
   void step() override {

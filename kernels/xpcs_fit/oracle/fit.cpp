@@ -51,9 +51,7 @@ class Solver {
     for (int iteration = 0;; ++iteration) {
       for (std::size_t k = 0; k < p_; ++k) scale_[k] = std::max(scale_[k], now_.matrix[k * p_ + k]);
       const double distance = expected_distance();
-      const double freedom =
-          static_cast<double>(problem_.input->size.points()) - static_cast<double>(p_);
-      const bool converged = distance >= 0 && distance < 1e-4 * 2 * now_.cost / freedom;
+      const bool converged = distance >= 0 && distance < 1e-4 * 2 * now_.cost / freedom();
       if (wanted_ == 0 && (converged || iteration == 100)) {
         fit_.status = converged ? 5 : 0;
         break;
@@ -62,11 +60,15 @@ class Solver {
       if (!advance()) break;
     }
     fit_.cost = now_.cost;
-    find_sigma();
+    fit_.sigma = find_sigma(now_.matrix, now_.cost, freedom());
     return fit_;
   }
 
  private:
+  double freedom() const {
+    return static_cast<double>(problem_.input->size.points()) - static_cast<double>(p_);
+  }
+
   Normal pass(const Vector& at) {
     ++fit_.passes;
     return normal_equations(problem_, at);
@@ -186,24 +188,6 @@ class Solver {
     }
   }
 
-  // Deviations of all parameters, even of those at their bounds.
-  void find_sigma() {
-    fit_.sigma.assign(p_, 0.);
-    const double freedom =
-        static_cast<double>(problem_.input->size.points()) - static_cast<double>(p_);
-    Vector scaled(p_ * p_);
-    for (std::size_t k = 0; k < p_; ++k)
-      for (std::size_t l = 0; l < p_; ++l)
-        scaled[k * p_ + l] =
-            now_.matrix[k * p_ + l] / std::sqrt(now_.matrix[k * p_ + k] * now_.matrix[l * p_ + l]);
-    for (std::size_t k = 0; k < p_; ++k) {
-      Vector unit(p_, 0.);
-      unit[k] = 1;
-      if (const auto column = solved(scaled, unit))
-        fit_.sigma[k] = std::sqrt((*column)[k] / now_.matrix[k * p_ + k] * 2 * now_.cost / freedom);
-    }
-  }
-
   const Problem& problem_;
   const Box& box_;
   std::size_t p_;
@@ -215,6 +199,22 @@ class Solver {
 };
 
 }  // namespace
+
+Vector find_sigma(const Vector& matrix, double cost, double freedom) {
+  const auto p = static_cast<std::size_t>(std::sqrt(static_cast<double>(matrix.size())));
+  const auto entry = [&](std::size_t k, std::size_t l) { return matrix[k * p + l]; };
+  Vector scaled(p * p), sigma(p);
+  for (std::size_t k = 0; k < p; ++k)
+    for (std::size_t l = 0; l < p; ++l)
+      scaled[k * p + l] = entry(k, l) / std::sqrt(entry(k, k) * entry(l, l));
+  for (std::size_t k = 0; k < p; ++k) {
+    Vector unit(p, 0.);
+    unit[k] = 1;
+    if (const auto column = solved(scaled, unit))
+      sigma[k] = std::sqrt((*column)[k] / entry(k, k) * 2 * cost / freedom);
+  }
+  return sigma;
+}
 
 Fit fit(const Problem& problem, int passes) {
   return Solver(problem, passes).run();

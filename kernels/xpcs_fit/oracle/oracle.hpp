@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers that share no code with a variant: the model as published, on real and on complex numbers
-// (whose imaginary step gives derivatives without cancellation), sums point by point, and the
-// solver on plain vectors.
+// Answers that share no code with a variant, besides what describes a problem (problem.hpp): the
+// model as published, on real and on complex numbers (whose imaginary step gives derivatives
+// without cancellation), sums point by point, and the solver on plain vectors. No variant includes
+// them.
 #pragma once
 
 #include <vector>
@@ -26,6 +27,10 @@ struct Normal {
 };
 Normal normal_equations(const Problem& problem, const std::vector<double>& parameters);
 double cost(const Problem& problem, const std::vector<double>& parameters);
+
+// Standard deviations, [p], of all parameters, even of those at their bounds: by N [p, p] and F at
+// the minimum. `freedom`: points minus parameters.
+std::vector<double> find_sigma(const std::vector<double>& matrix, double cost, double freedom);
 
 struct Fit {
   double cost = 0;

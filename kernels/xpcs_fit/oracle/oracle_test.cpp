@@ -47,6 +47,17 @@ TEST(XpcsData, HasThePublishedSums) {
   EXPECT_RELATIVE(sum(make_input(s, {.mode = Mode::at_rest})->data), 928163.9927073418, 1e-12);
 }
 
+// Which patterns relax towards.
+TEST(XpcsData, HaveTheModelOfTheOracle) {
+  for (const Mode mode : {Mode::at_rest, Mode::laminar}) {
+    const Problem one = problem({3, 37}, {.mode = mode});
+    const std::vector<double> own = start_model(one),
+                              expected = oracle::model(one, one.input->box.start);
+    ASSERT_EQ(own.size(), expected.size());
+    for (std::size_t k = 0; k < own.size(); ++k) ASSERT_NEAR(own[k], expected[k], 1e-14) << k;
+  }
+}
+
 TEST(XpcsOracle, IntegratesRates) {
   const Options options;
   const std::vector<double> known = truth(options, 1);
@@ -159,6 +170,14 @@ TEST(XpcsOracle, SeesEachOfTheNormalEquationsByItsOwnSize) {
     EXPECT_EQ(oracle::distance(found, expected), INFINITY) << k;
   }
   EXPECT_EQ(oracle::distance({2, 1, 4}, expected), INFINITY);
+}
+
+// N^-1 is {3, -2; -2, 4} / 8, and s^2 = 2 F / 4 is 4.
+TEST(XpcsOracle, HasDeviationsByTheInverseOfTheMatrix) {
+  const std::vector<double> sigma = oracle::find_sigma({4, 2, 2, 3}, 8, 4);
+  ASSERT_EQ(sigma.size(), 2u);
+  EXPECT_RELATIVE(sigma[0], std::sqrt(1.5), 1e-15);
+  EXPECT_RELATIVE(sigma[1], std::sqrt(2.), 1e-15);
 }
 
 // Parameters agree as closely as two programs' solvers end.

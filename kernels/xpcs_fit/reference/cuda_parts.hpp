@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of a plain evaluation on a device: arrays per frame, which a set of parameters fills
-// once, and arrays over a part of the points. One launch per array, products by the library.
+// once, and arrays over a part of the points. One launch per array; the library's general products
+// (their cost: README, Sums).
 #pragma once
 
 #include <vector>

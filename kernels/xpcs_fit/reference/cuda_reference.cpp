@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference on a device, and the patterns around it.
-#include "xpcs_fit/oracle/oracle.hpp"
+#include "xpcs_fit/data/data.hpp"
 #include "xpcs_fit/patterns.hpp"
 #include "xpcs_fit/reference/cuda_plain.hpp"
 #include "xpcs_fit/variants.hpp"
@@ -98,9 +98,7 @@ class PlainRoundTrip final : public Computation {
         home_(data_or_zeros(problem)),
         first_(home_),
         kernels_(*backend.compiler),
-        model_(backend,
-               backend.executes() ? oracle::model(problem, problem.input->box.start) : home_,
-               "inputs: model"),
+        model_(backend, backend.executes() ? start_model(problem) : home_, "inputs: model"),
         there_(backend, home_.size(), "result") {}
 
   void step() override {
@@ -128,9 +126,7 @@ class PlainTurns final : public Computation {
       : home_(data_or_zeros(problem)),
         first_(home_),
         kernels_(*backend.compiler, count),
-        model_(backend,
-               backend.executes() ? oracle::model(problem, problem.input->box.start) : home_,
-               "inputs: model"),
+        model_(backend, backend.executes() ? start_model(problem) : home_, "inputs: model"),
         there_(backend, home_.size(), "result") {}
 
   void step() override {

@@ -2,7 +2,7 @@
 // The reference on the host, and the patterns around it.
 #include <algorithm>
 
-#include "xpcs_fit/oracle/oracle.hpp"
+#include "xpcs_fit/data/data.hpp"
 #include "xpcs_fit/patterns.hpp"
 #include "xpcs_fit/reference/host_columns.hpp"
 #include "xpcs_fit/reference/host_plain.hpp"
@@ -93,7 +93,7 @@ class PlainRoundTrip final : public Computation {
   PlainRoundTrip(int count, Backend& backend, const Problem& problem)
       : count_(count),
         data_(backend, problem.input->data, "inputs"),
-        model_(backend, oracle::model(problem, problem.input->box.start), "inputs: model"),
+        model_(backend, start_model(problem), "inputs: model"),
         home_(backend, data_.size(), "result"),
         there_(backend, data_.size(), "there"),
         difference_(backend, data_.size(), "difference") {}

@@ -145,13 +145,15 @@ std::vector<std::filesystem::path> Checkpoints::files() const {
   return all;
 }
 
-std::optional<std::string> Checkpoints::newest() const {
+std::optional<std::string> Checkpoints::newest() {
+  skipped_ = 0;
   for (const auto& path : files()) {
     const std::string file = read_whole(path);
     Header header;
     const std::string why = refusal(file, configuration_, header);
     if (why.empty()) return file.substr(sizeof header);
     log(LogLevel::warn, text("checkpoint ", path.string(), " is skipped: ", why));
+    ++skipped_;
   }
   return std::nullopt;
 }

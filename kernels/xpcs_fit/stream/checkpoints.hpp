@@ -31,7 +31,8 @@ class Checkpoints {
   void drain();
 
   // The payload of the newest valid file of this configuration; warns of each file that it skips.
-  std::optional<std::string> newest() const;
+  std::optional<std::string> newest();
+  int skipped() const { return skipped_; }  // files, by the last newest()
   const std::vector<double>& seconds() const { return writer_.seconds(); }  // after drain()
 
  private:
@@ -44,6 +45,7 @@ class Checkpoints {
   int keep_;
   std::function<void()> before_write_;
   std::uint64_t sequence_ = 0;
+  int skipped_ = 0;
   BackgroundWriter writer_;  // last: its thread uses all other members
 };
 

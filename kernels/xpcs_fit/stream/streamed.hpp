@@ -18,7 +18,7 @@ class Streamed final : public Computation {
       : resumes_(options.resume),
         plain_(options.settings.mode == StreamMode::plain),
         batches_(backend, problem, options),
-        checkpoints_(opened(problem, options)),
+        checkpoints_(opened(backend, problem, options)),
         fit_(problem, options.passes, batches_, settings_of(options, checkpoints_.get())),
         out_(backend, static_cast<std::size_t>(fit_count(fit_.state().p)), "result") {}
 
@@ -35,16 +35,20 @@ class Streamed final : public Computation {
     const StreamStatistics& of = fit_.statistics();
     const auto number = [](std::int64_t count) { return static_cast<double>(count); };
     if (plain_) return {{"n_batches", number(batches_.count())}};
-    return {{"n_batches", number(batches_.count())}, {"batches", number(of.batches)},
-            {"attempts", number(of.attempts)},       {"faults", number(of.faults)},
-            {"recovered", number(of.recovered)},     {"failed", number(of.failed)},
-            {"success_rate", fit_.success_rate()},   {"points", number(fit_.points())}};
+    std::vector<NamedReading> all = {
+        {"n_batches", number(batches_.count())}, {"batches", number(of.batches)},
+        {"attempts", number(of.attempts)},       {"faults", number(of.faults)},
+        {"recovered", number(of.recovered)},     {"failed", number(of.failed)},
+        {"success_rate", fit_.success_rate()},   {"points", number(fit_.points())}};
+    if (resumes_ && checkpoints_) all.push_back({"skipped_files", number(checkpoints_->skipped())});
+    return all;
   }
 
  private:
-  static std::unique_ptr<Checkpoints> opened(const Problem& problem, const StreamOptions& options) {
+  static std::unique_ptr<Checkpoints> opened(const Backend& backend, const Problem& problem,
+                                             const StreamOptions& options) {
     if (options.folder.empty()) return nullptr;
-    return std::make_unique<Checkpoints>(options.folder, configuration(problem, options));
+    return std::make_unique<Checkpoints>(options.folder, configuration(backend, problem, options));
   }
   static StreamSettings settings_of(const StreamOptions& options, Checkpoints* checkpoints) {
     StreamSettings settings = options.settings;

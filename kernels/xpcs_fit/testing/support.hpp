@@ -128,7 +128,7 @@ inline bool is_relaxed(double x, double from, double to, int turns) {
 
 // Compared turn by turn, since a closed form has other last bits.
 inline void expect_every_turn(Backend& backend, Variant variant, const Problem& one, int turns) {
-  const std::vector<double> model = oracle::model(one, one.input->box.start);
+  const std::vector<double> model = start_model(one);
   const std::vector<double> x = result_of(*make(Pattern::round_trip, turns, backend, variant, one));
   ASSERT_EQ(x.size(), model.size());
   for (std::size_t k = 0; k < x.size(); ++k)
