@@ -4,7 +4,6 @@
 #include <cmath>
 #include <type_traits>
 
-#include "clusterless_kde/device/cuda_model.hpp"
 #include "runtime/count/scope.hpp"
 
 namespace holdfast::clusterless_kde {
