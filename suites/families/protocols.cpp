@@ -81,7 +81,6 @@ void warm_first_call(Session& session, const Make& make) {
   const ProgramsKeptIn kept(folder.path());
   std::int64_t compiled = 0;
   const auto first_seconds = [&] {
-    forget_cached_programs();
     Backend& fresh = session.open();
     std::unique_ptr<Computation> made;
     const double seconds = first_call_seconds(session, fresh, make, made);

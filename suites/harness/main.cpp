@@ -17,6 +17,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/files.hpp"
@@ -238,6 +239,15 @@ void check_complete(const std::filesystem::path& file) {
                    "end (is the disk full?); choose another place"));
 }
 
+// Google Benchmark has read them before main() begins, and they would leave cases out, or all.
+void refuse_benchmark_variables() {
+  for (char** variable = ::environ; *variable; ++variable)
+    if (std::string_view(*variable).starts_with("BENCHMARK_"))
+      throw Error(Fault::bad_input,
+                  text("the environment has ", *variable,
+                       ": a suite takes Google Benchmark's flags from its command line; unset it"));
+}
+
 // Google Benchmark keeps the address of `program`, and copies the flags.
 void initialise_benchmark(char* program, const SuiteOptions& options) {
   std::vector<std::string> words = options.benchmark_flags;
@@ -271,6 +281,9 @@ std::vector<Measured> measure_all(const std::vector<const Case*>& chosen, std::s
   ::benchmark::RunSpecifiedBenchmarks(options.benchmark_format == "console" ? &table : nullptr);
   ::benchmark::Shutdown();
   const std::vector<Measured> measured = measuring.take();
+  if (measured.size() != chosen.size())
+    throw Error(Fault::broken_rule, text("Google Benchmark took ", measured.size(), " samples of ",
+                                         plural(chosen.size(), "case"), " instead of one each"));
   keep(measured);
   return measured;
 }
@@ -289,6 +302,7 @@ int run(char* program, const std::vector<std::string>& arguments) {
   }
 
   check_settings();
+  refuse_benchmark_variables();
   const auto all = of_tier(cases, options);
   const auto chosen = filtered(all, options.filter);
   if (options.lock_step) {

@@ -85,6 +85,12 @@ TEST_F(SuiteCommand, AnUnknownFlagOfGoogleBenchmarkIsUsage) {
   EXPECT_EQ(suite("--benchmark_no_such_flag=1").exit, 2);
 }
 
+TEST_F(SuiteCommand, AVariableOfGoogleBenchmarkIsUsage) {
+  for (const char* variable : {"BENCHMARK_FILTER=rhs", "BENCHMARK_LIST_TESTS=1"})
+    expect_usage(run(std::string(variable) + ' ' + uncalibrated + "--tier=smoke --filter=rhs/n:24"),
+                 variable);
+}
+
 TEST_F(SuiteCommand, AnAbsentFolderForGoogleBenchmarksFileIsUsage) {
   expect_usage(suite("--benchmark_out=" + (folder / "absent" / "out.json").string()));
 }

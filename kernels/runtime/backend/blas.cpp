@@ -54,6 +54,11 @@ void check_operands(const Gemm& p, const GemmOperands& operands) {
 
 Blas::Blas(Backend& backend, std::size_t work_area_bytes)
     : backend_(&backend), work_area_bytes_(work_area_bytes) {
+  // cuBLAS is told that it has this much, whatever the size.
+  if (work_area_bytes < gemm_work_area_bytes)
+    throw Error(Fault::bad_input,
+                text("a work area of ", work_area_bytes,
+                     " bytes for matrix products: give at least ", gemm_work_area_bytes));
   if (!backend.device) return;
   backend.device->open_blas();
   work_area_ = allocate(backend, work_area_bytes_, blas_site);

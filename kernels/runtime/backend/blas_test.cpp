@@ -100,6 +100,11 @@ TEST(HostBlas, CountsOneLibraryCallPerBatch) {
   EXPECT_EQ(backend->ledger.counts.library_calls, 1);
 }
 
+TEST(HostBlas, RefusesAWorkAreaThatIsSmallerThanALibraryIsTold) {
+  const auto backend = open_backend("host");
+  EXPECT_THROW(Blas(*backend, gemm_work_area_bytes - 1), Error);
+}
+
 TEST(HostBlas, RefusesAPitchShorterThanARow) {
   const auto backend = open_backend("host");
   auto p = problem(false, true);

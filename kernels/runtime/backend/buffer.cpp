@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,9 +22,17 @@ void* allocate_on_host(Backend& backend, std::size_t bytes, std::string_view sit
   const Verb verb(ledger.recorder, [&](Recorder& recorder) {
     return recorder.open(Activity::Kind::allocate, site, bytes);
   });
+  // What the machine refuses was never held: the peak it would have made is undone.
+  std::optional<Ledger> before;
+  if (ledger.live_bytes + wanted > ledger.peak_bytes) before = ledger;
   ledger.allocated(wanted, site);
   if (void* const memory = take_host_memory(bytes, backend.large_arrays)) return memory;
-  ledger.released(wanted, site);
+  if (before) {
+    ledger = *std::move(before);
+  } else {
+    ledger.released(wanted, site);
+    --ledger.counts.allocations;
+  }
   throw Error(Fault::out_of_memory,
               text("failed to allocate '", site, "': it asks for ", bytes, " bytes where ",
                    ledger.live_bytes,

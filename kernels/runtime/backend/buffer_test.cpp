@@ -107,6 +107,9 @@ TEST_F(HostBuffer, WhatTheMachineRefusesIsNotHeld) {
       refusal_of([&] { allocate(*backend, std::size_t{1} << 60, "huge"); }, Fault::out_of_memory),
       testing::HasSubstr("and this machine has no more"));
   EXPECT_EQ(backend->ledger.live_bytes, 0);
+  EXPECT_EQ(backend->ledger.peak_bytes, 0);
+  EXPECT_THAT(backend->ledger.peak_by_site(), testing::IsEmpty());
+  EXPECT_EQ(backend->ledger.counts.allocations, 0);
 }
 
 TEST_F(HostBuffer, MoreThanTheMemoryLimitIsRefusedWithBothNumbers) {

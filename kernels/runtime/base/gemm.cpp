@@ -53,11 +53,12 @@ std::int64_t moved_bytes(const Gemm& problem, const GemmOperands& operands) {
   const Rows a = batch(operands.a, problem.stride_a, problem.lda, m, k);
   const Rows b = batch(operands.b, problem.stride_b, problem.ldb, k, n);
   const Rows c = batch(operands.c, problem.stride_c, problem.ldc, m, n);
+  const Rows d = batch(operands.d, problem.stride_c, problem.ldc, m, n);
   const int operand = stored_bytes(problem.precision),
             result = stored_bytes(stored_result(problem));
   return sector_bytes(problem.transpose_a ? transposed(a) : a, operand) +
          sector_bytes(problem.transpose_b ? transposed(b) : b, operand) +
-         (problem.beta == 0 ? 1 : 2) * sector_bytes(c, result);
+         (problem.beta == 0 ? 0 : sector_bytes(c, result)) + sector_bytes(d, result);
 }
 
 }  // namespace holdfast

@@ -62,8 +62,8 @@ struct GemmOperands {
   void* d = nullptr;
 };
 
-// A and B read once, C written, and read too unless beta is 0: in 32-byte sectors that their rows
-// lie in.
+// A and B read once, D written, and C read unless beta is 0: in 32-byte sectors that their rows lie
+// in.
 std::int64_t moved_bytes(const Gemm& problem, const GemmOperands& operands);
 
 // A backend's own plan of a product, for any alpha and beta.

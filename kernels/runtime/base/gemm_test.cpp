@@ -10,8 +10,8 @@
 namespace holdfast {
 namespace {
 
-const void* at(std::uintptr_t address) {
-  return reinterpret_cast<const void*>(address);  // NOLINT(performance-no-int-to-ptr)
+void* at(std::uintptr_t address) {
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
 constexpr Gemm aligned = {.precision = Precision::bf16,
@@ -36,6 +36,17 @@ TEST(GemmBytes, AreTwiceThoseOfHalfThePrecisionAndReadWhatIsAddedTo) {
   EXPECT_EQ(moved_bytes(other, {}) - moved_bytes(aligned, {}), 2 * 3 * 4 * 16);
   other.beta = 1;
   EXPECT_EQ(moved_bytes(other, {}) - moved_bytes(aligned, {}), (2 + 4) * 3 * 4 * 16);
+}
+
+TEST(GemmBytes, AreWrittenWhereDLiesAndReadWhereCDoes) {
+  Gemm added = aligned;
+  added.beta = 1;
+  // A row of 32 bytes lies in one sector, or in two.
+  const std::int64_t across = 3 * 4 * 32;
+  EXPECT_EQ(moved_bytes(aligned, {.d = at(272)}) - moved_bytes(aligned, {}), across);
+  EXPECT_EQ(moved_bytes(added, {.d = at(272)}) - moved_bytes(added, {}), across);
+  EXPECT_EQ(moved_bytes(aligned, {.c = at(272)}) - moved_bytes(aligned, {}), 0);
+  EXPECT_EQ(moved_bytes(added, {.c = at(272)}) - moved_bytes(added, {}), across);
 }
 
 TEST(GemmBytes, ReadAMatrixThatAllShareOnce) {

@@ -236,16 +236,19 @@ void write_to_disk(const std::string& key, const std::string& entry) {
 
 std::shared_ptr<const Artifact> cached_program(const std::string& key) {
   const std::lock_guard lock(mutex);
-  if (const auto known = memory().find(key); known != memory().end()) return known->second;
+  if (elsewhere.empty())
+    if (const auto known = memory().find(key); known != memory().end()) return known->second;
   auto artifact = read_from_disk(key);
   if (!artifact) return nullptr;
-  return memory()[key] = std::make_shared<const Artifact>(std::move(*artifact));
+  const auto read = std::make_shared<const Artifact>(std::move(*artifact));
+  if (elsewhere.empty()) memory()[key] = read;
+  return read;
 }
 
 void cache_program(const std::string& key, std::shared_ptr<const Artifact> artifact) {
   const std::lock_guard lock(mutex);
   write_to_disk(key, vouched(key, serialised(*artifact)));
-  memory()[key] = std::move(artifact);
+  if (elsewhere.empty()) memory()[key] = std::move(artifact);
 }
 
 std::optional<std::string> cached_text(const std::string& key) {

@@ -84,6 +84,23 @@ TEST_F(ProgramCache, WhatWasKeptOrReadInThisProcessNeedsNoDisk) {
   EXPECT_TRUE(cached_program("b"));
 }
 
+TEST_F(ProgramCache, WhatIsKeptInAnotherFolderIsKeptNowhereElse) {
+  const NewFolder other(testing::TempDir() + "holdfast_program_cache_other_");
+  cache_program("own", std::make_shared<const Artifact>());
+  {
+    const ProgramsKeptIn there(other.path());
+    EXPECT_FALSE(cached_program("own"));
+    cache_program("a", std::make_shared<const Artifact>());
+    EXPECT_TRUE(cached_program("a"));
+    fs::remove(other.path() / "a");
+    EXPECT_FALSE(cached_program("a"));
+    cache_program("b", std::make_shared<const Artifact>());
+    EXPECT_TRUE(cached_program("b"));
+  }
+  EXPECT_FALSE(cached_program("b"));
+  EXPECT_TRUE(cached_program("own"));
+}
+
 TEST_F(ProgramCache, TakesAnEntryThatIsWrittenAsItsOwnAre) {
   keep("a", 32);
   plant("b", "3\nptx5\ncubin");

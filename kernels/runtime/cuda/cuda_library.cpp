@@ -60,7 +60,7 @@ class CudaFft final : public FftPlan {
           text("plan a Fourier transform of [", problem.batch, ", ", problem.rows, ", ",
                problem.columns, "]"));
     if (needed > problem.work_area_bytes())
-      throw Error(Fault::device,
+      throw Error(Fault::broken_rule,
                   text("failed to plan a Fourier transform of [", problem.batch, ", ", problem.rows,
                        ", ", problem.columns, "]: cuFFT asks for ", needed,
                        " bytes of work area, the formula gives ", problem.work_area_bytes(),

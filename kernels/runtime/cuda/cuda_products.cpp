@@ -102,9 +102,9 @@ class CudaPlan final : public GemmPlan {
                                           c_.get(), preference.get(), 1, &best, &found);
     if (status != CUBLAS_STATUS_SUCCESS) check(status, text("plan ", shown(p)));
     if (found == 0)
-      throw Error(Fault::device, text("failed to plan ", shown(p),
-                                      ": cuBLASLt has no algorithm; "
-                                      "choose extents that are multiples of 8"));
+      throw Error(Fault::broken_rule, text("failed to plan ", shown(p),
+                                           ": cuBLASLt has no algorithm; "
+                                           "choose extents that are multiples of 8"));
     algorithm_ = best.algo;
   }
 

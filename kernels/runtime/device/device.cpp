@@ -56,7 +56,7 @@ Graph::Node called(std::string library) {
 }
 
 // An argument may be a pointer, or contain several: each of its words is looked at. No number
-// passed to a kernel is as large as an address.
+// passed to a kernel is as large as an address, and two in one word hardly look like one.
 template <class Look>
 void each_word(const LaunchArguments& arguments, const Look& look) {
   for (std::size_t i = 0; i < arguments.sizes.size(); ++i)
@@ -93,6 +93,7 @@ void Device::forbid_in_capture(std::string_view doing) const {
 template <class MakeNode, class Act>
 void Device::enqueue(const MakeNode& node, std::initializer_list<const void*> memory,
                      const Act& act) {
+  refuse_released_in_capture();
   for (const void* one : memory)
     if (is_pinned(one, 1)) refuse_pinned(node());
   const Verb verb(listener(), [&](Recorder& recorder) { return recorder.open(node()); });
@@ -143,6 +144,7 @@ void Device::release(void* memory, std::size_t bytes, std::string_view site) noe
   const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
     return recorder.open(Activity::Kind::release, site, bytes);
   });
+  if (capturing_) released_in_capture_ = text("releases '", site, "'");
   do_release(memory);
   live_.erase(memory);
   ++releases_;
@@ -170,7 +172,7 @@ void Device::load(std::span<const char> cubin, Function& function) {
 void Device::launch(Function& function, const LaunchShape& shape,
                     const LaunchArguments& arguments) {
   if (const auto reason = refusal(architecture_, function, shape); !reason.empty())
-    throw Error(Fault::device, text("failed to launch ", function.expression, ": ", reason));
+    throw Error(Fault::broken_rule, text("failed to launch ", function.expression, ": ", reason));
   const auto node = [&] { return Graph::Node{.function = &function, .shape = shape}; };
   if (!pinned_.empty())
     each_word(arguments, [&](const void* word) {

@@ -85,12 +85,12 @@ class Device {
   void fill_zero(void* memory, std::size_t bytes);
 
   void load(std::span<const char> cubin, Function& function);
-  // Checks the shape against the architecture and the function's resources; Error{device} names the
-  // kernel.
+  // Checks the shape against the architecture and the function's resources; Error{broken_rule}
+  // names the kernel.
   void launch(Function& function, const LaunchShape& shape, const LaunchArguments& arguments = {});
 
-  // Records everything `enqueue` puts on the stream, without executing it. Synchronising or
-  // allocating inside is an error.
+  // Records everything `enqueue` puts on the stream, without executing it. Synchronising,
+  // allocating or releasing inside is an error.
   Graph capture(const std::function<void()>& enqueue);
   // Throws Error{broken_rule}, naming the node, if one refers to memory released since.
   void replay(const Graph& graph);
@@ -164,6 +164,7 @@ class Device {
   void count_pageable(const void* memory, std::size_t bytes);
   Recorder* listener() const { return capturing_ ? nullptr : ledger_->recorder; }
   void forbid_in_capture(std::string_view doing) const;
+  void refuse_released_in_capture() const;
   bool is_pinned(const void* memory, std::size_t bytes) const;
   void require_pinned(std::string_view doing, const void* memory, std::size_t bytes) const;
   [[noreturn]] static void refuse_pinned(const Graph::Node& given);
@@ -188,6 +189,7 @@ class Device {
   std::map<const void*, std::size_t> pinned_ = {};  // page-locked memory that is held, in bytes
   Graph* capturing_ = nullptr;                      // the graph being captured
   int captured_nodes_ = 0;                          // in its counterpart on the device
+  std::string released_in_capture_ = {};            // "releases 'h'"; empty if nothing was
 };
 
 }  // namespace holdfast

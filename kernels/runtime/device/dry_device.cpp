@@ -22,7 +22,7 @@ class DryDevice final : public Device {
 
  private:
   // Nothing dereferences these addresses: they only need to be distinct, aligned as on a real
-  // device, and larger than any number passed to a kernel.
+  // device, and unlike what a kernel is given otherwise.
   void* do_allocate(std::size_t bytes) override {
     constexpr std::uintptr_t alignment = 256;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): there is no memory behind it
@@ -65,7 +65,9 @@ class DryDevice final : public Device {
   void do_transform(FftPlan&, const void*, void*) override {}
   void do_synchronize() override {}
 
-  std::uintptr_t next_address_ = std::uintptr_t{1} << 46;
+  // Larger than any number, and with an upper half that is no round one: two ints side by side are
+  // no address.
+  std::uintptr_t next_address_ = 0x6e5b'0000'0000;
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ struct DryDeviceTest : testing::Test {
   void launch(const LaunchShape& shape) { device.launch(kernel, shape); }
   std::string refusal(const LaunchShape& shape) {
     const auto error = error_of([&] { launch(shape); });
-    EXPECT_EQ(error.fault(), Fault::device);
+    EXPECT_EQ(error.fault(), Fault::broken_rule);
     return error.what();
   }
 };
@@ -384,6 +384,21 @@ TEST_F(DryDeviceTest, WhatAGraphCannotHoldIsRefusedInACapture) {
   for (const auto& [what, use] : uses)
     EXPECT_THAT(refusal_of([&] { (void)device.capture(use); }, Fault::broken_rule),
                 HasSubstr(what));
+}
+
+TEST_F(DryDeviceTest, TwoNumbersInOneWordPointIntoNoBuffer) {
+  struct {
+    int n = 64, all = 0;
+  } sizes;
+  void* arguments[] = {&sizes};
+  const std::size_t bytes[] = {sizeof sizes};
+  auto lost = std::make_unique<Buffer<double>>(*backend, 64, "lost");
+  const Graph graph = device.capture([&] {
+    for (sizes.all = 1; sizes.all < 1 << 30; sizes.all *= 2)
+      device.launch(kernel, {.block = {32}}, {.pointers = arguments, .sizes = bytes});
+  });
+  lost.reset();
+  EXPECT_NO_THROW(device.replay(graph));
 }
 
 TEST_F(DryDeviceTest, AGraphThatPointsIntoABufferOutlivesOthers) {

@@ -30,8 +30,10 @@ Graph Device::capture(const std::function<void()>& enqueue) {
   graph.scopes_around = open_scopes().size();
   capturing_ = &graph;
   captured_nodes_ = 0;
+  released_in_capture_.clear();
   try {
     enqueue();
+    refuse_released_in_capture();
   } catch (...) {
     capturing_ = nullptr;
     abandon_capture();
@@ -40,6 +42,11 @@ Graph Device::capture(const std::function<void()>& enqueue) {
   capturing_ = nullptr;
   graph.executable = do_end_capture();
   return graph;
+}
+
+// Releasing cannot throw, so what follows it does. The capture of a real device ends with it.
+void Device::refuse_released_in_capture() const {
+  if (capturing_ && !released_in_capture_.empty()) forbid_in_capture(released_in_capture_);
 }
 
 // A stream left in capture mode would refuse everything afterwards; errors in here follow from the

@@ -39,6 +39,7 @@ void* Device::allocate_pinned(std::size_t bytes) {
 }
 
 void Device::release_pinned(void* memory) noexcept {
+  if (capturing_) released_in_capture_ = "releases pinned host memory";
   pinned_.erase(memory);
   do_release_pinned(memory);
 }

@@ -220,10 +220,10 @@ TEST_F(DryRecording, AReplayThatDoesNotFitIsDroppedAsAWhole) {
   EXPECT_EQ(recording.dropped(), 2);
 }
 
-TEST_F(DryRecording, MemoryReleasedInACaptureIsKept) {
+TEST_F(DryRecording, MemoryReleasedInACaptureThatIsRefusedIsKept) {
   auto held = std::make_unique<Buffer<double>>(*backend, 10, "held");
   Recording recording(*backend);
-  (void)device.capture([&] { held.reset(); });
+  EXPECT_THROW((void)device.capture([&] { held.reset(); }), Error);
   recording.stop();
   EXPECT_EQ(count(recording, Activity::Kind::release), 1);
 }

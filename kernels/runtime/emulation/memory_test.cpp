@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <functional>
 
 #include "runtime/backend/blas.hpp"
 #include "runtime/backend/buffer.hpp"
 #include "runtime/backend/fft.hpp"
+#include "runtime/backend/pinned_bytes.hpp"
 #include "runtime/device_code/bf16.hpp"
 #include "runtime/emulation/emulated_device.hpp"
 #include "testing/error_of.hpp"
@@ -190,6 +192,24 @@ TEST_P(Replays, GoOnWhenOnlyOthersMemoryIsGone) {
   });
   lost.reset();
   EXPECT_NO_THROW(device.replay(graph));
+}
+
+// On a GPU a release would end the capture.
+TEST_P(Replays, AreOfCapturesInWhichNothingIsReleased) {
+  const auto refusal = [&](const std::function<void()>& step) {
+    return refusal_of([&] { return device.capture(step); }, Fault::broken_rule);
+  };
+  auto pinned = std::make_unique<PinnedBytes>(device, 80);
+  EXPECT_THAT(refusal([&] { pinned.reset(); }), HasSubstr("releases pinned host memory while"));
+  bool went_on = false;
+  const auto step = [&] {
+    lost.reset();
+    fill({}, kept.data(), 10);
+    went_on = true;
+  };
+  EXPECT_THAT(refusal(step), HasSubstr("releases 'lost' while a graph is captured"));
+  EXPECT_FALSE(went_on);
+  EXPECT_NO_THROW(device.replay(device.capture(step))) << "there is nothing left to release";
 }
 
 INSTANTIATE_TEST_SUITE_P(, Replays, testing::Bool(),

@@ -241,7 +241,7 @@ inline void meetings(Backend& backend) {
     }
     expect_values(text("what blocks took in ", launches, " launches"), taken.to_host(), expected);
   }
-  EXPECT_THAT(refusal_of([&] { launch(1'000'000); }, Fault::device),
+  EXPECT_THAT(refusal_of([&] { launch(1'000'000); }, Fault::broken_rule),
               testing::HasSubstr("a cooperative grid of 1000000 blocks"));
 }
 

@@ -38,13 +38,17 @@ std::size_t alike(std::string_view a, std::string_view b) {
   return n;
 }
 
-// Each case is sampled by ourselves, whatever these say.
+// Each case is sampled by ourselves, once, whatever these say.
 void refuse_sampling_flag(std::string_view flag) {
-  for (const std::string_view name : {"--benchmark_repetitions", "--benchmark_min_time"})
-    if (flag.substr(0, flag.find('=')) == name)
+  const std::string_view given = flag.substr(0, flag.find('='));
+  for (const std::string_view name :
+       {"--benchmark_repetitions", "--benchmark_min_time", "--benchmark_min_warmup_time"})
+    if (given == name)
       throw Error(Fault::bad_input, text(name,
                                          " has no effect: a suite chooses its samples itself; "
                                          "holdfast run --processes=N repeats it"));
+  if (given == "--benchmark_list_tests")
+    throw Error(Fault::bad_input, text(given, " measures nothing; --list shows what there is"));
 }
 
 // Google Benchmark has its own messages and exit codes for invalid values of these.

@@ -74,8 +74,14 @@ TEST(Options, RefuseAFilterThatIsNoRegularExpression) {
 }
 
 TEST(Options, RefuseGoogleBenchmarksOwnWaysToSample) {
-  for (const char* flag : {"--benchmark_repetitions=3", "--benchmark_min_time=1s"})
+  for (const char* flag :
+       {"--benchmark_repetitions=3", "--benchmark_min_time=1s", "--benchmark_min_warmup_time=1"})
     EXPECT_THAT(complaint({flag}), testing::HasSubstr("holdfast run --processes=N")) << flag;
+}
+
+TEST(Options, RefuseGoogleBenchmarksListInPlaceOfMeasuring) {
+  for (const char* flag : {"--benchmark_list_tests", "--benchmark_list_tests=true"})
+    EXPECT_THAT(complaint({flag}), testing::HasSubstr("--list shows what there is")) << flag;
 }
 
 TEST(Options, OfAListLeaveOutNothingThatTheyAreNotTold) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "base/text.hpp"
@@ -23,14 +24,15 @@ constexpr double time_slice = 4e-3;
 constexpr double own_wait = 30e-6, most_own_waits = 0.1;
 
 // The second and third number of a schedstat: nanoseconds runnable but not running, and the number
-// of time slices.
-Waits read_waits(int schedstat) {
+// of time slices. Empty once the thread has ended.
+std::optional<Waits> read_waits(int schedstat) {
   std::array<char, 96> line = {};
   if (::pread(schedstat, line.data(), line.size() - 1, 0) <= 0) return {};
   char *second = nullptr, *third = nullptr;
   (void)std::strtoull(line.data(), &second, 10);
   const auto waited = std::strtoull(second, &third, 10);
-  return {.seconds = 1e-9 * static_cast<double>(waited), .times = std::strtoll(third, nullptr, 10)};
+  return Waits{.seconds = 1e-9 * static_cast<double>(waited),
+               .times = std::strtoll(third, nullptr, 10)};
 }
 
 double interrupted_seconds() {
@@ -52,7 +54,7 @@ CpuWaits::CpuWaits() {
   for (const pid_t thread : working_threads()) {
     Descriptor file(
         ::open(text("/proc/self/task/", thread, "/schedstat").c_str(), O_RDONLY | O_CLOEXEC));
-    if (*file >= 0) threads_.push_back(std::move(file));
+    if (*file >= 0) threads_.push_back({std::move(file)});
   }
   asked_ = so_far();
   when_ = Clock::now();
@@ -61,10 +63,10 @@ CpuWaits::CpuWaits() {
 Waits CpuWaits::so_far() const {
   if (threads_.empty()) return {.seconds = interrupted_seconds()};
   Waits sum;
-  for (const Descriptor& thread : threads_) {
-    const Waits own = read_waits(*thread);
-    sum.seconds += own.seconds;
-    sum.times += own.times;
+  for (const Watched& thread : threads_) {
+    thread.last = read_waits(*thread.schedstat).value_or(thread.last);
+    sum.seconds += thread.last.seconds;
+    sum.times += thread.last.times;
   }
   return sum;
 }

@@ -29,16 +29,20 @@ class CpuWaits {
  public:
   // Watches the present working threads of this process (own_work.hpp).
   CpuWaits();
-  // The sum since each of them began. If the kernel does not account for it, each interruption
-  // counts as a time slice.
+  // The sum since each of them began; one that has ended keeps what was last seen of it. If the
+  // kernel does not account for it, each interruption counts as a time slice.
   double seconds() const { return so_far().seconds; }
   // The sum of by_others() over the intervals between calls, since this watch began.
   double by_others();
 
  private:
+  struct Watched {
+    Descriptor schedstat;
+    mutable Waits last = {};  // seen, for when the thread has ended
+  };
   Waits so_far() const;
 
-  std::vector<Descriptor> threads_ = {};
+  std::vector<Watched> threads_ = {};
   OtherWork others_work_ = OtherWork();
   Waits asked_ = {};
   std::chrono::steady_clock::time_point when_ = {};  // of the last call

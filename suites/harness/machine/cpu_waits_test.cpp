@@ -73,5 +73,32 @@ TEST(CpuWaits, AreThoseOfAllThreadsInSeconds) {
   may_end.count_down();
 }
 
+// Two threads take turns on one CPU, so that each has waited for some time when it ends.
+TEST(CpuWaits, OfAThreadThatEndsAreKept) {
+  if (!std::filesystem::exists("/proc/self/schedstat")) GTEST_SKIP() << "the kernel tells no waits";
+  cpu_set_t allowed;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  const int cpu = cpus_filled_by(allowed, CPU_SETSIZE).front();
+  const std::size_t before = working_threads().size();
+  std::latch ready(2), done(2), may_end(1);
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 2; ++i)
+    threads.emplace_back([&] {
+      stay_on({cpu});
+      ready.arrive_and_wait();
+      for (const double start = thread_cpu_seconds(); thread_cpu_seconds() - start < 0.01;)
+        continue;
+      done.count_down();
+      may_end.wait();
+    });
+  done.wait();
+  CpuWaits waits;
+  const double waited = waits.seconds();
+  may_end.count_down();
+  threads.clear();
+  while (working_threads().size() > before) continue;  // joined, but still listed
+  EXPECT_GE(waits.seconds(), waited);
+}
+
 }  // namespace
 }  // namespace holdfast

@@ -50,10 +50,13 @@ int batch_beside(const Timer& timer, double once, double wanted) {
   return steps <= few ? std::max(steps, 1) : batch_for(timer, wanted);
 }
 
-// For the threads that exist by now. A GPU's samples are timed by its own events.
+// A GPU's samples are timed by its own events.
 Others others_of(const Backend& backend) {
   if (backend.device) return {};
   CoreShare& cores = core_share();
+  // Runs the whole team, because only threads that exist are watched, and two handing over a cache
+  // line end all others.
+  (void)cores.shared();
   return {.waited = [waits = std::make_shared<CpuWaits>()] { return waits->by_others(); },
           .share = [&cores] { return cores.shared(); },
           .lasts = cores.lasting()};
