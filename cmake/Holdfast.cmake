@@ -29,6 +29,11 @@ if(HOLDFAST_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 
+# gcc spends 8 % of its time on collecting garbage if it may not grow to more than 128 MiB before it begins.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  add_compile_options(--param=ggc-min-heapsize=524288)
+endif()
+
 # The hash of the build's content. Each suite's binary waits for it, so that the hash beside it is never outdated, and holds
 # it: where the link failed, or nobody asked for it, the two differ.
 set(HOLDFAST_LINKED_CONTENT ${PROJECT_BINARY_DIR}/linked_content.cpp)
