@@ -28,12 +28,21 @@ def lay_out(root: Path, scratch: Path) -> None:
 
 
 def calm(document: dict) -> None:
-    """Removes the machine's noise from results, so that they can be accepted on the noisiest machine."""
+    """Removes the machine's influence from results, so that they can be accepted on the noisiest machine.
+
+    Every process of a time or a ratio gets their median, no process was disturbed or shared a core, the latency between
+    threads is fixed, and the measurement is valid; as the planted suites' gate.hpp does.
+    """
+    document["quality"]["valid"] = True
+    processes = document["run"]["processes"]
     for one in document["cases"]:
         for metrics in (one["metrics"], *(variant["metrics"] for variant in one["variants"].values())):
-            for metric in metrics.values():
+            for name, metric in metrics.items():
+                if name in ("shared_fraction", "waited_fraction") and metric["value"] is not None:
+                    metric["value"] = 0
                 if "processes" in metric:
-                    metric["processes"] = [metric["median"]] * len(metric["processes"])
+                    metric["median"] = 60e-9 if name == "handover_s" else metric["median"]
+                    metric["processes"] = [metric["median"]] * processes
                     metric["mad_between"] = 0
 
 

@@ -62,3 +62,28 @@ def test_calm_results_have_no_spread() -> None:
     noisy = document({"processes": [1.0, 3.0, 2.0], "median": 2.0, "mad_between": 0.5})
     example.calm(noisy)
     assert noisy == document({"processes": [2.0, 2.0, 2.0], "median": 2.0, "mad_between": 0})
+
+
+def test_calm_results_show_nothing_of_the_machine() -> None:
+    def metrics() -> dict:
+        return {
+            "speedup": {"median": 3.0, "processes": [2.0, 3.0, 4.0], "mad_between": 1.0},
+            "time_s": {"median": 1e-3, "processes": [], "mad_between": None},
+            "handover_s": {"median": 4e-7, "processes": [4e-7], "mad_between": 0.0},
+            "waited_fraction": {"value": 0.4},
+            "shared_fraction": {"value": None},
+        }
+
+    document = {
+        "run": {"processes": 2},
+        "quality": {"valid": False},
+        "cases": [{"metrics": metrics(), "variants": {"optimized": {"metrics": metrics()}}}],
+    }
+    example.calm(document)
+    assert document["quality"]["valid"]
+    case = document["cases"][0]
+    for calmed in (case["metrics"], case["variants"]["optimized"]["metrics"]):
+        assert calmed["speedup"] == {"median": 3.0, "processes": [3.0, 3.0], "mad_between": 0}
+        assert calmed["time_s"]["processes"] == [1e-3, 1e-3]
+        assert calmed["handover_s"]["processes"] == [60e-9, 60e-9]
+        assert [calmed[name]["value"] for name in ("waited_fraction", "shared_fraction")] == [0, None]
