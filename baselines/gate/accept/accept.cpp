@@ -110,10 +110,11 @@ struct Accepting {
       if (has_it ? judge_exact(standard, there->second, here.value).verdict == verdict::pass
                  : !standard.on_request.empty())
         continue;
-      refuse(text(
-          key, " is ", readable(here.value, standard.unit), " in the run ", results().run.id,
-          " and ", has_it ? readable(there->second.value, standard.unit) : "absent", " in ",
-          run.results.run.id, ": a count that differs between runs of one build is no baseline"));
+      const auto [one, other] =
+          told_apart(here.value, has_it ? there->second.value : here.value, standard.unit);
+      refuse(text(key, " is ", one, " in the run ", results().run.id, " and ",
+                  has_it ? other : "absent", " in ", run.results.run.id,
+                  ": a count that differs between runs of one build is no baseline"));
     }
   }
 

@@ -248,6 +248,17 @@ TEST(Acceptance, RunsThatDifferInACountFoundNothing) {
   EXPECT_THAT(accepted.refusals.front().why, HasSubstr("launches is 4 in the run"));
 }
 
+TEST(Acceptance, RunsThatDifferInAByteAreToldApart) {
+  Results other = toy::dry();
+  other.run.id = "2026-11-22-1";
+  toy::metric(other, "optimized", "peak_bytes") = toy::exact(1177857);
+  const Acceptable accepted = accept(toy::dry(), std::nullopt, policy(), {.again = {other}});
+  ASSERT_EQ(accepted.refusals.size(), 1u);
+  EXPECT_THAT(accepted.refusals.front().why,
+              AllOf(HasSubstr("peak_bytes is 1.177856 MB in the run "),
+                    HasSubstr(" and 1.177857 MB in 2026-11-22-1")));
+}
+
 TEST(Acceptance, ACountThatOneOfTheRunsLacksFoundsNothing) {
   Results other = with_launches(4);
   other.run.id = "2026-11-22-1";

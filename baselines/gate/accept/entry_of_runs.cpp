@@ -13,13 +13,13 @@ constexpr std::size_t most_runs = 20;           // kept per entry
 constexpr std::size_t runs_without_doubt = 5;   // fewer make a bootstrap entry
 constexpr std::int64_t days_without_doubt = 2;  // and so do runs of one day, which are alike
 
+}  // namespace
+
 std::int64_t distinct_days(const std::vector<std::string>& runs) {
   std::set<std::string> days;
   for (const std::string& run : runs) days.insert(run.substr(0, 10));
   return static_cast<std::int64_t>(days.size());
 }
-
-}  // namespace
 
 Entry counted_entry(const Value& value, const Results& results, const std::string& why) {
   return {.value = value,

@@ -2,6 +2,7 @@
 // How runs become an entry of a baseline, and how one more run joins it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ Entry counted_entry(const Value& value, const Results& results, const std::strin
 // drift.
 Entry timed_entry(const std::string& key, const std::vector<const AcceptedRun*>& runs,
                   const std::string& why);
+
+// Of run ids, which begin with their day.
+std::int64_t distinct_days(const std::vector<std::string>& runs);
 
 // Adds a run that agrees: the value becomes the median over runs, the reason and the anchor stay.
 Entry with_run(const Entry& before, const std::string& key, const AcceptedRun& run);

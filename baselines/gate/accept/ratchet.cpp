@@ -22,52 +22,59 @@ void read_history_of(const Results& results, const fs::path& store, const Aliase
                      OtherRuns& others) {
   for (const HistoryLine& line : last_runs(store, results, runs_in_a_row - 1))
     others.history[entry_key(aliases.current(line.case_id), line.variant, line.metric)].push_back(
-        line.value);
+        {line.value, line.run.text().empty() ? line.utc : line.run});
 }
 
 // The last `count` of `values`; none where there are fewer.
-std::vector<double> last(const std::vector<double>& values, std::size_t count) {
+std::vector<ValueOfRun> last(const std::vector<ValueOfRun>& values, std::size_t count) {
   if (values.size() < count) return {};
   return {values.end() - static_cast<std::ptrdiff_t>(count), values.end()};
 }
 
-std::vector<double> history_of(const OtherRuns& others, const std::string& key) {
+std::vector<ValueOfRun> history_of(const OtherRuns& others, const std::string& key) {
   const auto at = others.history.find(key);
-  return at == others.history.end() ? std::vector<double>() : at->second;
+  return at == others.history.end() ? std::vector<ValueOfRun>() : at->second;
 }
 
 bool all_beyond(const Standard& standard, const Measured& now, const Entry& entry,
-                const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [&](double value) {
+                const std::vector<ValueOfRun>& runs) {
+  return std::ranges::all_of(runs, [&](const ValueOfRun& run) {
     Measured other = now;
-    other.value = value;
+    other.value = run.value;
     return judge_screened(standard, other, entry).verdict == verdict::improved;
   });
 }
 
 // The runs that together show a lasting improvement, oldest first; empty if they do not.
-std::vector<double> sustained(const Standard& standard, const Measured& now, const Entry& entry,
-                              const std::string& key, const OtherRuns& others) {
-  std::vector<double> fresh;
+std::vector<ValueOfRun> sustained(const Standard& standard, const Measured& now, const Entry& entry,
+                                  const std::string& key, const OtherRuns& others,
+                                  const std::string& run) {
+  std::vector<ValueOfRun> fresh;
   if (const auto at = others.fresh.find(key); at != others.fresh.end())
-    for (const Measured& one : at->second) fresh.push_back(std::get<double>(one.value));
-  for (std::vector<double> runs :
+    for (const Measured& one : at->second) fresh.push_back({std::get<double>(one.value), one.run});
+  for (std::vector<ValueOfRun> runs :
        {last(fresh, fresh_runs_in_a_row - 1), last(history_of(others, key), runs_in_a_row - 1)}) {
     if (runs.empty() || !all_beyond(standard, now, entry, runs)) continue;
-    runs.push_back(std::get<double>(now.value));
+    runs.push_back({std::get<double>(now.value), run});
     return runs;
   }
   return {};
 }
 
-// The value is the median of the runs, not the luckiest. It is also the new anchor of drift, unless
-// it only regains part of a loss, which still counts.
-Entry proposed_entry(const Entry& before, const Measured& now, std::vector<double> runs,
+// The value is the median of the runs, not the luckiest, and the entry names them, so that none
+// joins it once more. The value is also the new anchor of drift, unless it only regains part of a
+// loss, which still counts.
+Entry proposed_entry(const Entry& before, const Measured& now, const std::vector<ValueOfRun>& runs,
                      const Results& results) {
   Entry entry = counted_entry(now.value, results, "proposed by holdfast check: better for good");
   entry.accepted.previous = before.value;
   if (runs.empty()) return entry;
-  entry.medians = std::move(runs);
+  entry.accepted.runs.clear();
+  for (const ValueOfRun& run : runs) {
+    entry.medians.push_back(run.value);
+    entry.accepted.runs.push_back(run.run);
+  }
+  entry.days = distinct_days(entry.accepted.runs);
   const double won = median(entry.medians), anchor = before.anchor.value_or(won);
   entry.value = won;
   entry.anchor =
@@ -109,8 +116,9 @@ Ratchet ratchet(const Results& results, const Baseline& existing, const Policy& 
           metric.name == handover_metric || is_noisy(standard, *metric.measured))
         continue;
       const bool timed = standard.timed();
-      std::vector<double> runs;
-      if (timed) runs = sustained(standard, *metric.measured, entry->second, key, others);
+      std::vector<ValueOfRun> runs;
+      if (timed)
+        runs = sustained(standard, *metric.measured, entry->second, key, others, results.run.id);
       if (timed && runs.empty()) {
         found.told[key] =
             text("not proposed yet: one run may be luck; a second one of this build (--again) or ",

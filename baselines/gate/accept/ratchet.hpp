@@ -18,10 +18,16 @@ namespace holdfast::gate {
 inline constexpr std::size_t runs_in_a_row = 3;        // of the history, including this one
 inline constexpr std::size_t fresh_runs_in_a_row = 2;  // of one build, including this one
 
+// What a run measured of a metric.
+struct ValueOfRun {
+  double value = 0;
+  std::string run = {};  // its id
+};
+
 // What other runs measured of each metric, oldest first.
 struct OtherRuns {
   // By entry key: earlier runs of the same class and tools.
-  std::map<std::string, std::vector<double>> history = {};
+  std::map<std::string, std::vector<ValueOfRun>> history = {};
   MeasuredAgain fresh = {};  // of the same build
 };
 

@@ -107,6 +107,22 @@ TEST_F(Ratcheting, WhatIsProposedAppliesWithGit) {
   expect_output(check(), 0, Not(HasSubstr("IMPROVED")));
 }
 
+// As many ids as medians, so that none of them joins the entry once more.
+TEST_F(Ratcheting, WhatIsProposedNamesEachOfItsRuns) {
+  git({"init", "-q"});
+  a_better_run();
+  const Results second = run_of(13, "2026-11-23T13:00:00Z");
+  ASSERT_EQ(check_again(second), 0);
+  git({"apply", patch_.string()});
+  const Entry entry = seen().entries.at(ratio_key);
+  EXPECT_THAT(entry.medians, testing::ElementsAre(13, 12));
+  EXPECT_THAT(entry.accepted.runs,
+              testing::ElementsAre("2026-11-23T13:00:00Z-0001", "2026-11-22T12:00:00Z-0001"));
+  EXPECT_EQ(entry.days, 2);
+  accepted(second);
+  EXPECT_THAT(seen().entries.at(ratio_key).medians, testing::SizeIs(2));
+}
+
 TEST_F(Ratcheting, ASecondRunWithinTheLimitProposesNothing) {
   a_better_run();
   EXPECT_EQ(check_again(run_of(10.2, "2026-11-22T13:00:00Z")), 0);
@@ -202,7 +218,13 @@ TEST_F(Ratcheting, ThreeRunsInARowOfTheHistoryPropose) {
   store(run_of(12.2, "2026-11-24T12:00:00Z"));
   expect_output(check({"--store=" + store_.string()}), 0,
                 HasSubstr("proposed: 3 runs in a row are better, 12.2 in the middle"));
-  EXPECT_TRUE(proposed());
+  git({"init", "-q"});
+  git({"apply", patch_.string()});
+  const Entry entry = seen().entries.at(ratio_key);
+  EXPECT_THAT(entry.accepted.runs,
+              testing::ElementsAre("2026-11-22T12:00:00Z-0001", "2026-11-23T12:00:00Z-0001",
+                                   "2026-11-24T12:00:00Z-0001"));
+  EXPECT_EQ(entry.days, 3);
 }
 
 TEST_F(Ratcheting, ARunWithinTheLimitBeginsTheCountAnew) {

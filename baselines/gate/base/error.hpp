@@ -23,4 +23,8 @@ int worse_exit_code(int a, int b);
 
 using Error = ErrorOf<Fault>;
 
+// What std::bad_alloc is told as; its fault is `incomplete`.
+inline constexpr const char* no_memory =
+    "there is no memory left for this process; see `ulimit -v`, and what else runs here";
+
 }  // namespace holdfast::gate

@@ -20,6 +20,7 @@
 #include <mutex>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "base/time.hpp"
 #include "gate/base/error.hpp"
@@ -111,10 +112,6 @@ Started& started() {
   static Started all;
   return all;
 }
-bool is_started(pid_t child) {
-  const std::lock_guard lock(started().mutex);
-  return started().children.contains(child);
-}
 
 // The descendants of a task: this process, their subreaper, becomes the parent of each whose own
 // parent ends.
@@ -126,8 +123,10 @@ class Descendants {
   ~Descendants() {
     for (bool some = has_children(); some; some = some && has_children()) {
       some = false;
+      const std::lock_guard lock(
+          started().mutex);  // so that none is started or waited for meanwhile
       for (const pid_t left : children()) {
-        if (others_.contains(left) || is_started(left)) continue;
+        if (others_.contains(left) || started().children.contains(left)) continue;
         some = true;
         ::kill(left, SIGKILL);
         ::waitpid(left, nullptr, 0);
@@ -212,10 +211,26 @@ pid_t start(const Task& task, int input, int output, int complaints) {
   report.write.close();
   int error = 0;
   if (::read(*report.read, &error, sizeof error) == sizeof error) {
-    ::waitpid(child, nullptr, 0);
+    (void)wait_for(child);
     fail(text("start ", task.program.string()), error);
   }
   return child;
+}
+
+std::optional<int> status_of(pid_t child) {
+  const std::lock_guard lock(started().mutex);
+  int status = 0;
+  if (::waitpid(child, &status, WNOHANG) != child) return std::nullopt;
+  started().children.erase(child);
+  return status;
+}
+
+int wait_for(pid_t child) {
+  siginfo_t ignored = {};
+  while (::waitid(P_PID, static_cast<id_t>(child), &ignored, WEXITED | WNOWAIT) != 0 &&
+         errno == EINTR) {
+  }
+  return status_of(child).value_or(0);
 }
 
 void catch_interruptions() {
@@ -241,11 +256,11 @@ Outcome run_task(const Task& task) {
 
   Outcome outcome;
   std::size_t handed_on = 0;
-  int status = 0;
-  for (bool over = false; !over;) {
+  std::optional<int> status;
+  while (!status) {
     if (interruption != 0) {
       ::kill(-child, SIGKILL);
-      ::waitpid(child, nullptr, 0);
+      (void)wait_for(child);
       throw Interrupted{interruption};
     }
     const double elapsed = seconds_since(begin);
@@ -259,8 +274,7 @@ Outcome run_task(const Task& task) {
     std::array<pollfd, 2> ends = {{{*output.read, POLLIN, 0}, {*complaints.read, POLLIN, 0}}};
     const bool silent = *output.read < 0 && *complaints.read < 0;
     ::poll(ends.data(), ends.size(), silent ? 1 : 50);
-    over = ::waitpid(child, &status, WNOHANG) ==
-           child;  // before reading, so that all its output is in the pipes
+    status = status_of(child);  // before reading, so that all its output is in the pipes
     if (*output.read >= 0) drain(output.read, outcome.output);
     if (outcome.output.size() > most_output && outcome.ending == Ending::exited) {
       outcome.ending = Ending::flooded;
@@ -272,7 +286,7 @@ Outcome run_task(const Task& task) {
   }
   ::kill(-child, SIGKILL);  // what it left behind in its group
   outcome.seconds = seconds_since(begin);
-  if (outcome.ending == Ending::exited) note_status(outcome, status);
+  if (outcome.ending == Ending::exited) note_status(outcome, *status);
   return outcome;
 }
 
@@ -341,23 +355,30 @@ fs::path runtime_folder() {
   return folder;
 }
 
-MachineLock::MachineLock(std::string_view name, const std::function<void()>& on_wait) {
-  const fs::path path = runtime_folder() / text("holdfast-", name, ".lock");
-  // A FIFO in its place would block without O_NONBLOCK.
-  const int file =
-      ::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-  if (file < 0) fail(text("open the lock ", path.string()), errno);
-  file_ = Descriptor(file);
-  struct stat is = {};
-  if (::fstat(file, &is) != 0 || !S_ISREG(is.st_mode))
-    throw Error(Fault::bad_input,
-                text("the lock ", path.string(), " is no file; remove what is there"));
-  if (::flock(file, LOCK_EX | LOCK_NB) == 0) return;
-  on_wait();
-  while (::flock(file, LOCK_EX) != 0) {
-    if (errno != EINTR) fail(text("lock ", path.string()), errno);
-    throw_if_interrupted();
+FileLock::FileLock(const fs::path& path, const std::function<void()>& on_wait, mode_t mode) {
+  struct stat is = {}, there = {};
+  for (bool has_told = false;;) {
+    // A FIFO in its place would block without O_NONBLOCK; NFS locks what may be written to.
+    file_ = Descriptor(
+        ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode));
+    if (*file_ < 0) fail(text("open the lock ", path.string()), errno);
+    if (::fstat(*file_, &is) != 0 || !S_ISREG(is.st_mode))
+      throw Error(Fault::bad_input,
+                  text("the lock ", path.string(), " is no file; remove what is there"));
+    bool held = ::flock(*file_, LOCK_EX | LOCK_NB) == 0;
+    if (!held && !std::exchange(has_told, true)) on_wait();
+    while (!held && !(held = ::flock(*file_, LOCK_EX) == 0)) {
+      if (errno != EINTR) fail(text("lock ", path.string()), errno);
+      throw_if_interrupted();
+    }
+    // Its last holder may have removed it.
+    const bool leads_here = ::stat(path.c_str(), &there) == 0;
+    if (!leads_here && errno != ENOENT) fail(text("look at ", path.string()), errno);
+    if (leads_here && there.st_dev == is.st_dev && there.st_ino == is.st_ino) return;
   }
 }
+
+MachineLock::MachineLock(std::string_view name, const std::function<void()>& on_wait)
+    : lock_(runtime_folder() / text("holdfast-", name, ".lock"), on_wait) {}
 
 }  // namespace holdfast::gate

@@ -69,7 +69,12 @@ Pipe make_pipe();  // closed in children
 // dies with this process. A program that cannot be started throws Error(bad_input).
 pid_t start(const Task& task, int input, int output, int complaints);
 
-// Records the status that waitpid() returned for a child.
+// The status of a child of start() that has ended, as waitpid() gives it: wait_for() waits for
+// that. Afterwards its number may be another process's.
+std::optional<int> status_of(pid_t child);
+int wait_for(pid_t child);
+
+// Records the status of a child.
 void note_status(Outcome& outcome, int status);
 
 // A new folder for the files of one command, removed with all its content at the end.
@@ -81,14 +86,24 @@ struct TemporaryFolder : NewFolder {
 // files; one that another user owns is refused.
 std::filesystem::path runtime_folder();
 
-// Holds a lock among all processes of a user on this machine while it lives, and waits for it if
-// `name` is taken; `on_wait` is called once before waiting.
+// Holds a file, which is made, among all processes that see it while it lives, and waits if another
+// one holds it; `on_wait` is called once before waiting. The holder may remove the file.
+class FileLock {
+ public:
+  FileLock(const std::filesystem::path& path, const std::function<void()>& on_wait,
+           mode_t mode = 0600);
+
+ private:
+  Descriptor file_ = Descriptor();
+};
+
+// The same by name among all processes of a user on this machine.
 class MachineLock {
  public:
   MachineLock(std::string_view name, const std::function<void()>& on_wait);
 
  private:
-  Descriptor file_;
+  FileLock lock_;
 };
 
 }  // namespace holdfast::gate

@@ -102,7 +102,7 @@ TEST(Process, AChildThatWasThereBeforeATaskLivesOn) {
   (void)run_task(shell("true"));
   EXPECT_TRUE(lives(std::to_string(before)));
   ::kill(before, SIGKILL);
-  ::waitpid(before, nullptr, 0);
+  EXPECT_EQ(wait_for(before), SIGKILL);
 }
 
 TEST(Process, OfLongComplaintsTheEndIsKept) {

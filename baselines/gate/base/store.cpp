@@ -11,10 +11,14 @@
 #include <iostream>
 #include <set>
 
+#include "gate/base/git.hpp"
+
 namespace holdfast::gate {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* journal_name = ".holdfast-journal.json";
 
 // Whether a place is inside the store and not hidden.
 bool is_place(const std::string& place) {
@@ -74,11 +78,24 @@ void refuse_what_is_gone(const fs::path& folder, const Journal& journal) {
   }
 }
 
+// Behind a link, files of others would be replaced and removed.
+void refuse_links(const fs::path& folder, const Journal& journal) {
+  for (const auto& [place, promised] : journal)
+    for (fs::path at = fs::path(place).parent_path(); !at.empty(); at = at.parent_path())
+      if (fs::is_symlink(folder / at))
+        throw Error(Fault::bad_input,
+                    text(journal_path(folder).string(), ": '", place, "' lies behind the link ",
+                         (folder / at).string(),
+                         ", and no change leads out of this folder; remove the journal"));
+}
+
 // The change that a writer began and did not finish.
 std::optional<Journal> what_is_begun(const fs::path& folder) {
   const fs::path path = journal_path(folder);
   if (!fs::exists(path)) return std::nullopt;
+  refuse_tracked_changes(folder, tracked_files(folder));
   Journal journal = parse_journal(Document::open(path));
+  refuse_links(folder, journal);
   refuse_what_is_gone(folder, journal);
   return journal;
 }
@@ -138,7 +155,22 @@ nlohmann::json to_json(const Journal& journal) {
 }
 
 fs::path journal_path(const fs::path& store) {
-  return store / ".holdfast-journal.json";
+  return store / journal_name;
+}
+
+bool is_of_a_change(const fs::path& file) {
+  const std::string name = file.filename().string();
+  return name == journal_name || (name.starts_with('.') && name.ends_with(".part"));
+}
+
+void refuse_tracked_changes(const fs::path& store, const std::vector<std::string>& tracked) {
+  const auto found = std::find_if(tracked.begin(), tracked.end(), is_of_a_change);
+  if (found == tracked.end()) return;
+  throw Error(
+      Fault::bad_input,
+      text((store / *found).string(),
+           ": git's index has the file, which is of an unfinished change, and such a change "
+           "is not carried out; take it out (git rm), and restore the files of this folder"));
 }
 
 Store::Store(fs::path folder, Use use) : folder_(std::move(folder)) {

@@ -28,10 +28,18 @@ nlohmann::json to_json(const Journal& journal);
 // The file that records a change while its files are moved to their places.
 std::filesystem::path journal_path(const std::filesystem::path& store);
 
+// Throws Error(bad_input) for what a killed command leaves, a journal or a file beside its place,
+// if it is among the `tracked` files of the store: somebody committed it, and carried out it would
+// replace files before anybody compares them with git's.
+void refuse_tracked_changes(const std::filesystem::path& store,
+                            const std::vector<std::string>& tracked);
+bool is_of_a_change(const std::filesystem::path& file);
+
 // Readers share the store; a writer has it alone until it is destroyed. Waiting is reported on the
 // standard error. A change of several files is prepared beside their places, and holds from the
 // moment its journal is written. The next process that opens the store finishes the change of a
-// killed writer or, if it may not write, reads the new files from beside their places.
+// killed writer or, if it may not write, reads the new files from beside their places. A change
+// that git has, or that leads out of the store, throws Error(bad_input).
 class Store {
  public:
   enum class Use { reading, writing };

@@ -13,6 +13,8 @@
 #include <iterator>
 #include <map>
 
+#include "gate/base/git.hpp"
+
 namespace holdfast::gate {
 namespace {
 
@@ -218,6 +220,39 @@ TEST_F(AStore, IsRefusedWhereItsJournalLeadsOutOfIt) {
     EXPECT_THAT([&] { (void)reading(); }, ThrowsMessage<Error>(HasSubstr("no place in a store")))
         << place;
   }
+}
+
+TEST_F(AStore, IsRefusedWhereItsJournalLeadsBehindALink) {
+  const fs::path outside = temporary_.path() / "elsewhere";
+  put(outside / "x", "somebody's");
+  fs::create_directory_symlink(outside, folder_ / "devices/link");
+  const std::string linked = "devices/link/x";
+  leave({{linked, std::nullopt}});
+  EXPECT_THAT([&] { (void)reading(); },
+              ThrowsMessage<Error>(HasSubstr("'devices/link/x' lies behind the link")));
+  leave({{linked, "ours"}});
+  EXPECT_THROW((void)writing(), Error);
+  EXPECT_EQ(read_file(outside / "x"), "somebody's");
+}
+
+// As a change on a branch may bring both, before anybody compares the files with those of git.
+TEST_F(AStore, IsRefusedWhereGitHasItsJournalOrAFileBesideItsPlace) {
+  leave({{host, "new host"}});
+  const auto must = [&](const std::vector<std::string>& arguments) {
+    const Outcome outcome = git(folder_, arguments);
+    ASSERT_TRUE(succeeded(outcome)) << outcome.complaints;
+  };
+  must({"-c", "init.templateDir=", "init", "-q"});
+  const fs::path journal = journal_path(folder_), part = part_of(folder_ / host);
+  for (const fs::path& committed : {journal, part}) {
+    must({"add", "--force", committed.string()});
+    EXPECT_THAT([&] { (void)reading(); },
+                ThrowsMessage<Error>(HasSubstr(committed.string() + ": git's index has the file")));
+    EXPECT_THROW((void)writing(), Error);
+    EXPECT_EQ(read_file(folder_ / host), "old host");
+    must({"rm", "--quiet", "--cached", committed.string()});
+  }
+  EXPECT_EQ(content(reading(), host), "new host") << "what a killed writer left is finished";
 }
 
 TEST_F(AStore, IsNotWrittenOutsideOfItself) {

@@ -210,7 +210,7 @@ std::string given_reason(const Options& options) {
   const std::string why = options.value_or("why", "");
   if (options.has("why") && as_seen(why).empty())
     throw Error(Fault::bad_input, "--why holds nothing that can be read; give a reason");
-  return why;
+  return shown_text(why);  // as the baseline reads it back, so that accepting again changes nothing
 }
 
 int accept_verb(const Options& options, const fs::path& directory, const fs::path& baselines) {

@@ -35,6 +35,19 @@ std::string otava_name(const TableName& name) {
   return out;
 }
 
+// The names of the tests: digits tell those apart that differ in '/', ':' and '-' alone.
+std::map<TableName, std::string> otava_names(const std::map<TableName, RunTable>& tables) {
+  std::map<std::string, int> uses;
+  for (const auto& [name, table] : tables) ++uses[otava_name(name)];
+  std::map<TableName, std::string> names;
+  for (const auto& [name, table] : tables) {
+    names[name] = otava_name(name);
+    if (uses[otava_name(name)] > 1)
+      names[name] += '.' + sha256_digits(name.case_id + '|' + name.variant).substr(0, 8);
+  }
+  return names;
+}
+
 std::string csv_text(const std::string& value) {
   std::string out = "\"";
   for (const char c : value) out += c == '"' ? "\"\"" : std::string(1, c);
@@ -119,12 +132,14 @@ void export_otava(const Options& options) {
   }
   make_folder(*out);
   std::string config = "tests:\n";
+  const std::map<TableName, std::string> names = otava_names(tables);
   for (const auto& [name, table] : tables) {
     const std::set<std::string> metrics = usual_metrics(table);
-    write_file(fs::path(*out) / (otava_name(name) + ".csv"), csv_of(table, metrics), Sync::no);
+    const std::string& test = names.at(name);
+    write_file(fs::path(*out) / (test + ".csv"), csv_of(table, metrics), Sync::no);
     // JSON's quotes are YAML's, too, and a path may hold what YAML would obey.
-    const std::string file = (fs::absolute(*out) / (otava_name(name) + ".csv")).string();
-    config += text("  ", otava_name(name), ":\n    type: csv\n    file: ", canonical_line(file),
+    const std::string file = (fs::absolute(*out) / (test + ".csv")).string();
+    config += text("  ", test, ":\n    type: csv\n    file: ", canonical_line(file),
                    "\n    time_column: time\n    attributes: [commit]\n    metrics:\n");
     for (const std::string& metric : metrics) config += text("      ", metric, ": {}\n");
   }

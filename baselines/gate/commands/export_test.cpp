@@ -300,6 +300,17 @@ TEST_F(ExportedHistory, RunsThatBeganInTheSameSecondAreRowsOfTheirOwn) {
             "2026-11-21T12:00:00Z,\"sha256:21\",5.0\n");
 }
 
+TEST_F(ExportedHistory, CasesWhoseNamesDifferInMarksAloneHaveATableEach) {
+  Results now = toy::dry();
+  now.cases[1].id = "toy/step-n/64/f64";
+  append(now, 21);
+  ASSERT_EQ(to_otava(), 0) << complaints_;
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(out_))
+    files += entry.path().filename().string().starts_with("cuda-dry-sm_90.toy-step-n-64-f64.optim");
+  EXPECT_EQ(files, 2u);
+}
+
 TEST_F(ExportedHistory, ARenamedCaseIsOneTableUnderItsPresentName) {
   Results before = toy::dry();
   before.cases.front().id = "toy/old/n:64/f64";

@@ -115,9 +115,7 @@ int main(int argc, char** argv) {
     std::cerr << "holdfast: " << error.what() << "\n";
     return exit_code(error.fault());
   } catch (const std::bad_alloc&) {
-    std::cerr
-        << "holdfast: there is no memory left for this process; see `ulimit -v`, and what else "
-           "runs here\n";
+    std::cerr << "holdfast: " << no_memory << "\n";
     return exit_code(Fault::incomplete);
   } catch (const std::filesystem::filesystem_error& error) {
     std::cerr << "holdfast: cannot use " << error.path1().string() << ": " << error.code().message()

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
-#include <regex>
 #include <set>
 
 #include "gate/commands/commands.hpp"
@@ -75,12 +74,11 @@ void refuse_unknown_case(const Subject& subject) {
 
 // A class need not have been measured yet, but its name must have the form of one.
 void refuse_unknown_class(const Subject& subject) {
-  static const std::regex names(R"(host-[\w.+-]+-\d+t|cuda-dry-sm_\d+|nvidia-[\w.+-]+)");
   std::vector<std::string> known;
   for (const Baseline& baseline : subject.accepted) known.push_back(baseline.device_class);
   const std::string& asked = subject.device_class;
   const bool is_known = std::find(known.begin(), known.end(), asked) != known.end();
-  if (!is_known && !std::regex_match(asked, names)) {
+  if (!is_known && !is_device_class(asked)) {
     const auto meant = nearest(asked, known);
     throw Error(Fault::bad_input,
                 text("--device-class=", asked, ": ",
@@ -179,13 +177,17 @@ void print_metric(const std::string& metric, const SourcesByVariant& told) {
   }
 }
 
-void print_sums(const Subject& subject, const Policy& policy,
-                const std::set<std::string>& metrics) {
-  const auto has = [&](const std::string& metric) { return metrics.contains(metric); };
-  for (const char* variant : {"optimized", "reference"}) {
+void print_sums(const Subject& subject, const Policy& policy, const std::set<std::string>& metrics,
+                const VariantsOf& known) {
+  for (const char* variant : metric_variants) {
     if (!has_variant(subject, variant)) continue;
+    const auto has = [&](const std::string& metric) {
+      const auto having = known.find(metric);
+      return metrics.contains(metric) &&
+             (having == known.end() || having->second.contains(variant));
+    };
     for (const Sum& sum : policy.sums(subject.case_id, subject.device_class, variant))
-      if (std::all_of(sum.metrics.begin(), sum.metrics.end(), has))
+      if (std::ranges::all_of(sum.metrics, has))
         print_metric(sum.name, SourcesByVariant{{variant, sum.standard.sources}});
   }
 }
@@ -205,7 +207,7 @@ int policy_verb(const Options& options) {
   for (const std::string& metric : metrics)
     if (policy.metrics().contains(metric))
       print_metric(metric, told_of(subject, policy, metric, known));
-  print_sums(subject, policy, metrics);
+  print_sums(subject, policy, metrics, known);
   return 0;
 }
 

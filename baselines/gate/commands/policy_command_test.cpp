@@ -113,6 +113,17 @@ TEST_F(PolicyCommand, TellsABoundOnASumWithItsNumberAndUnit) {
                       HasSubstr(": at most 1 ms (a sum's), gate warn\n")));
 }
 
+TEST_F(PolicyCommand, TellsABoundOnASumOfTheCaseAsAWhole) {
+  list_peak_ratio();
+  accept_peak_ratio();
+  spoil(common_policy_, "\"rules\": [",
+        R"("rules": [{"match": "toy/**", "metric": "peak_ratio+speedup",
+                    "bound": {"max": 99, "source": "a sum's"}},)");
+  expect_output(policy("host-x86_64-v4-2t"), 0,
+                AllOf(HasSubstr("\n  case peak_ratio+speedup "), HasSubstr("at most 99 (a sum's)"),
+                      Not(HasSubstr("optimized peak_ratio+speedup"))));
+}
+
 TEST_F(PolicyCommand, OfAnIdWithoutItsSuiteTheWholeOneIsAskedForWhereNothingIsListed) {
   std::filesystem::remove(lists_ / "toy.list.json");
   expect_complaint(holdfast(toy::joined({"policy", "step/n:64/f64"}, stores())), 2,

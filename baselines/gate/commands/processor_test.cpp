@@ -307,5 +307,40 @@ TEST_F(OtherProcessor, KeepsItsLinesInTheProposedPatch) {
   EXPECT_EQ(kept.entries.at(bytes_key).value, Value(8192.));
 }
 
+// A state that judges a run, because nothing is accepted of the run's own, stays another state.
+TEST_F(OtherProcessor, KeepsTheLinesOfItsOtherStateInTheProposedPatch) {
+  constexpr const char *near = "AuthenticAMD-26-2 kept awake",
+                       *apart = "AuthenticAMD-26-2 kept awake apart";
+  const auto handing_over = [](double seconds) {
+    Results made = on(toy::processor, 10);
+    made.env.awake = true;
+    for (CaseResult& one : made.cases) one.metrics["handover_s"] = toy::timed("time", seconds);
+    return made;
+  };
+  accepted(handing_over(55e-9));
+  commit_baselines();
+  const std::string before = read_file(baseline(toy::host()));
+  const auto applied = [&] {
+    write_file(baseline(toy::host()), before);
+    git({"apply", (results_ / "proposed-baseline.patch").string()});
+    return read_baseline(baseline(toy::host()));
+  };
+
+  store(handing_over(350e-9), "optimized", "peak_bytes", toy::exact(4097));
+  EXPECT_EQ(check(), 1);
+  const Baseline worse = applied();
+  EXPECT_EQ(worse.processors.at(near).at(speedup_key).value, Value(10.));
+  EXPECT_TRUE(worse.processors.contains(apart));
+  EXPECT_EQ(worse.entries.at(bytes_key).value, Value(4097.));
+
+  store(handing_over(350e-9), "optimized", "peak_bytes", toy::exact(4095));
+  write_file(baseline(toy::host()), before);
+  EXPECT_EQ(check(), 0) << output_;
+  const Baseline better = applied();
+  EXPECT_EQ(better.processors.at(near).at(speedup_key).value, Value(10.));
+  EXPECT_FALSE(better.processors.contains(apart)) << "a gain of a count accepts no times";
+  EXPECT_EQ(better.entries.at(bytes_key).value, Value(4095.));
+}
+
 }  // namespace
 }  // namespace holdfast::gate

@@ -256,19 +256,21 @@ TEST_F(RunCommand, WhatWasFinishedWhenItIsKilledIsGoneOnFrom) {
   expect_each_from_two_processes();
 }
 
-TEST_F(RunCommand, ARunIntoAFolderThatAnotherOneMeasuresIntoWaitsForIt) {
+TEST_F(RunCommand, ARunIntoAFolderThatAnotherOneMeasuresIntoWaitsForItWhereverItsOtherLocksAre) {
   Progress progress("test");
   std::latch waits(1);
   std::jthread second;
   {
-    const MachineLock first = lock_results(results_ / "." / "", "fake_suite", "host", progress);
+    const ResultsLock first = lock_results(results_ / "." / "", "fake_suite", "host", progress);
     second = std::jthread([&] {
       bool waited = false;
       const Outcome outcome = run_task(
           {.program = HOLDFAST_BINARY,
            .arguments = {"run", FAKE_SUITE_BINARY, "--device=host", "--processes=1",
                          "--out=" + results_.string()},
-           .environment = {{"FAKE_SUITE", "ok"}, {"HOLDFAST_SOURCES", ""}},
+           .environment = {{"FAKE_SUITE", "ok"},
+                           {"HOLDFAST_SOURCES", ""},
+                           {"XDG_RUNTIME_DIR", (folder_.path() / "runtime").string()}},
            .timeout_seconds = 60,
            .on_line = [&](std::string_view line) {
              if (line.find("waiting for another run of fake_suite on host into ") == line.npos ||
@@ -282,6 +284,8 @@ TEST_F(RunCommand, ARunIntoAFolderThatAnotherOneMeasuresIntoWaitsForIt) {
     });
     waits.wait();
   }
+  second.join();
+  EXPECT_FALSE(fs::exists(results_ / ".fake_suite.host.lock"));
 }
 
 TEST_F(RunCommand, WhatIsLeftIsNotGoneOnFromUnasked) {

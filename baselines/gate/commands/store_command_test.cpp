@@ -61,6 +61,19 @@ TEST_F(StoreCommand, AReasonThatNobodyCanReadAcceptsNothing) {
   EXPECT_EQ(stored(), before);
 }
 
+TEST_F(StoreCommand, AReasonOfSeveralLinesIsStoredAsItIsReadBack) {
+  store(toy::dry());
+  ASSERT_EQ(accept({"--why=one\ntwo\t\x1b[31m"}), 0) << complaints_;
+  EXPECT_THAT(stored(), HasSubstr("one\\\\ntwo"));
+  expect_output(accept({"--why=three"}), 0, HasSubstr(": nothing to change"));
+}
+
+TEST_F(StoreCommand, ABaselineOfAProcessorWithoutANameIsRefused) {
+  accepted(toy::host());
+  spoil(baseline(toy::host()), toy::processor, "");
+  expect_complaint(prune(), 2, HasSubstr("a processor has a name, and this one has none"));
+}
+
 TEST_F(StoreCommand, PruneTellsWhatWouldGoAndWritesNothing) {
   accepted(toy::dry());
   move_entry(launches_key, "toy/gone/n:64/f64|optimized|launches");

@@ -248,8 +248,9 @@ TEST_F(Unheld, TheLimitOfAResultIsTheListsAndNotItsOwn) {
     now.cases.front().check.error = 1e8;
     now.cases.front().check.limit = 1e9;
   });
-  expect_complaint(check(), 3,
-                   AllOf(HasSubstr("was checked with the limit 1e+09"), HasSubstr("says 1e-12")));
+  expect_complaint(
+      check(), 3,
+      AllOf(HasSubstr("was checked with the limit 1000000000,"), HasSubstr("says 1e-12")));
 }
 
 TEST_F(Unheld, ASuiteThatNobodyMeasuredIsNotChecked) {

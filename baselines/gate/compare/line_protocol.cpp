@@ -3,7 +3,6 @@
 
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 #include "base/time.hpp"
@@ -55,21 +55,21 @@ Conversation::~Conversation() {
   if (child_ < 0) return;
   input_.close();
   ::kill(-child_, SIGKILL);
-  ::waitpid(child_, nullptr, 0);
+  (void)wait_for(child_);
 }
 
 void Conversation::ended() {
   // The child has closed one of its ends: it has ended, or is about to.
-  int status = 0;
+  std::optional<int> status;
   const auto begin = Steady::now();
-  while (::waitpid(child_, &status, WNOHANG) != child_) {
+  while (!(status = status_of(child_))) {
     if (Steady::now() - begin > patience) give_up("closed its output but is still running");
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   child_ = -1;
   Outcome outcome;
   outcome.complaints = tail(*complaints_);
-  note_status(outcome, status);
+  note_status(outcome, *status);
   pass_on_refusals(outcome, name_);
   give_up(describe(outcome, timeout_seconds_) + " before it had answered");
 }

@@ -58,7 +58,9 @@ void read_again(const Results& results, const fs::path& root, MeasuredAgain& fou
       }
       for (const NamedMetric& metric : named_metrics(result))
         if (metric.measured)
-          found[entry_key(result.id, metric.variant, metric.name)].push_back(*metric.measured);
+          found[entry_key(result.id, metric.variant, metric.name)]
+              .emplace_back(*metric.measured)
+              .run = again.run.id;
     }
   }
 }

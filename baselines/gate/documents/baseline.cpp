@@ -328,6 +328,7 @@ Baseline parse_baseline(const Document& document) {
       throw processors->wrong(text("the class ", baseline.device_class,
                                    " is of one processor; only classes of hosts have several"));
     for (const auto& [processor, reader] : processors->object().rest()) {
+      if (processor.empty()) throw reader.wrong("a processor has a name, and this one has none");
       const Entries& own = baseline.processors[processor] =
           parse_entries(reader, Times::alone, acceptances);
       const auto twice = std::find_if(own.begin(), own.end(), [&](const auto& held) {

@@ -71,13 +71,17 @@ std::string resolve_case(const std::string& word, const std::vector<std::string>
                           : text(where, " has no case '", word, "'; it has:", listed(ids)));
 }
 
-std::string pattern_of(const std::string& id) {
-  std::string out = "^";
-  for (const char letter : id) {
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char letter : text) {
     if (std::string_view(".^$|()[]{}*+?\\").find(letter) != std::string_view::npos) out += '\\';
     out += letter;
   }
-  return out + '$';
+  return out;
+}
+
+std::string pattern_of(const std::string& id) {
+  return '^' + escaped(id) + '$';
 }
 
 }  // namespace holdfast::gate

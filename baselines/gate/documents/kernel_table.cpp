@@ -129,6 +129,18 @@ bool same_arguments(const std::string& before, const std::string& now) {
   });
 }
 
+bool keeps_arguments(const std::string& before, const std::string& now) {
+  const auto new_kernels = parse_kernel_table(now);
+  return std::ranges::all_of(parse_kernel_table(before), [&](const auto& kernel) {
+    const auto sum = kernel.second.evidence.find(argument_sum);
+    if (sum == kernel.second.evidence.end()) return true;
+    const auto young = new_kernels.find(kernel.first);
+    if (young == new_kernels.end()) return false;
+    const auto kept = young->second.evidence.find(argument_sum);
+    return kept != young->second.evidence.end() && kept->second == sum->second;
+  });
+}
+
 std::vector<std::string> evidence_changes(const KernelEvidence& before, const KernelEvidence& now) {
   std::vector<std::string> changes;
   if (before.empty() || now.empty()) return changes;

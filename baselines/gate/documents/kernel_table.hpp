@@ -41,6 +41,9 @@ std::map<std::string, KernelFacts> parse_kernel_table(const std::string& table);
 // The same of all kernels that both tables name.
 bool same_arguments(const std::string& before, const std::string& now);
 
+// Whether `now` tells the same sum for each kernel of which `before` tells one.
+bool keeps_arguments(const std::string& before, const std::string& now);
+
 // What changed between two kernel tables: "stage: registers 64 -> 96, cubin changed; 4 other
 // kernels identical".
 std::string compare_kernels(const std::string& before, const std::string& now);

@@ -70,7 +70,7 @@ std::optional<std::string> tier_on(const std::string& kind, const std::string& c
 
 List parse_list(const Document& document) {
   Object object = open_schema(document, "holdfast-list/2");
-  List list{.suite = name_of(object.take("suite")),
+  List list{.suite = suite_name_of(object.take("suite")),
             .metrics = parse_meanings(object.take("metrics"))};
   const Reader cases = object.take("cases");
   std::vector<std::string> ids;

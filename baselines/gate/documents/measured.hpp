@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "gate/base/numbers.hpp"
@@ -23,6 +24,7 @@ struct Measured {
   std::vector<double> values = {};    // of a time or ratio, one per process
   bool of_other_rounds = false;       // than the values of the build that took turns with it
   std::vector<double> readings = {};  // of a bound, one per process, where they differ
+  std::string run = {};               // the id of another run that measured it
 };
 
 }  // namespace holdfast::gate

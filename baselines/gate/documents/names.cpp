@@ -31,6 +31,16 @@ std::string in_quotes(std::string_view content) {
                                  : text('\'', content, '\'');
 }
 
+bool is_number(std::string_view digits) {
+  return !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos;
+}
+
+bool is_device(std::string_view content) {
+  for (const std::string_view numbered : {"cuda:", "cuda-dry:sm_"})
+    if (content.starts_with(numbered) && is_number(content.substr(numbered.size()))) return true;
+  return content == "host" || content == "cuda";
+}
+
 bool is_name(std::string_view content) {
   return content.size() <= most_bytes_of_a_name && is_part(content, ".+-");
 }
@@ -56,6 +66,31 @@ void require_name(const Reader& reader, std::string_view key) {
 const std::string& name_of(const Reader& reader) {
   require_name(reader, reader.string());
   return reader.string();
+}
+
+const std::string& suite_name_of(const Reader& reader) {
+  const std::string& suite = name_of(reader);
+  if (suite.find('.') != suite.npos)
+    throw reader.wrong(text(in_quotes(suite),
+                            " is no name of a suite, which has no dot: its files are called "
+                            "SUITE.json and SUITE.list.json; name it with _ or -"));
+  return suite;
+}
+
+const std::string& glob_of(const Reader& reader) {
+  const std::string& pattern = reader.string();
+  if (pattern.size() > most_bytes_of_an_id)
+    throw reader.wrong(text(in_quotes(pattern), " is longer than any id, which has ",
+                            most_bytes_of_an_id, " bytes at most"));
+  return pattern;
+}
+
+const std::string& device_of(const Reader& reader) {
+  const std::string& device = reader.string();
+  if (device.size() > most_bytes_of_a_name || !is_device(device))
+    throw reader.wrong(
+        text(in_quotes(device), " is no device; they are host, cuda, cuda:N and cuda-dry:sm_NN"));
+  return device;
 }
 
 const std::string& case_id_of(const Reader& reader, std::string_view suite) {

@@ -18,7 +18,15 @@ bool is_case_id(std::string_view content);
 // name is that of a suite, a class of devices, a variant or a metric: letters, digits and _ . + -
 // after a first letter, digit or _; at most 100 bytes.
 const std::string& name_of(const Reader& reader);
+// Without a dot, which divides a suite's name from what its files hold.
+const std::string& suite_name_of(const Reader& reader);
 const std::string& case_id_of(const Reader& reader, std::string_view suite);
+
+// What --device is given: "host", "cuda", "cuda:1", "cuda-dry:sm_90".
+const std::string& device_of(const Reader& reader);
+
+// A pattern of ids or names, which is not longer than an id.
+const std::string& glob_of(const Reader& reader);
 
 // The same for a key of an object whose keys are names, and for the key "case id|variant|metric",
 // at `reader`.

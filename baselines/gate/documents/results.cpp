@@ -26,6 +26,8 @@ const std::vector<std::string_view> case_statuses = {"ok",      "failed",  "skip
                                                      "crashed", "timeout", "missing"};
 const std::vector<std::string_view> check_statuses = {"passed", "failed", "not_executed"};
 const std::vector<std::string_view> run_statuses = {"ok", "no_device"};
+const std::vector<std::string_view> kernel_kinds = {"fused",  "scatter", "gemm",
+                                                    "reduce", "copy",    "loop"};
 
 // Median and spread must match the processes, so that no edit moves only what judges.
 void check_numbers(const Reader& reader, const Metric& metric) {
@@ -97,14 +99,13 @@ nlohmann::json to_json(const Metrics& metrics) {
 
 KernelRow parse_kernel(const Reader& reader) {
   Object object = reader.object();
-  KernelRow row{.name = object.take("name").string()};
-  if (const auto value = object.optional("registers")) row.registers = integer_or_null(*value);
-  if (const auto value = object.optional("spill_bytes")) row.spill_bytes = integer_or_null(*value);
-  if (const auto value = object.optional("shared_bytes"))
-    row.shared_bytes = integer_or_null(*value);
-  if (const auto value = object.optional("launches")) row.launches = integer_or_null(*value);
-  if (const auto value = object.optional("cubin")) row.cubin = value->string_or_null();
-  if (const auto value = object.optional("kind")) row.kind = value->string_or_null();
+  KernelRow row{.name = object.take("name").string(),
+                .registers = integer_or_null(object.take("registers")),
+                .spill_bytes = integer_or_null(object.take("spill_bytes")),
+                .shared_bytes = integer_or_null(object.take("shared_bytes")),
+                .launches = integer_or_null(object.take("launches")),
+                .cubin = object.take("cubin").string_or_null()};
+  if (const auto value = object.optional("kind")) row.kind = value->one_of(kernel_kinds);
   if (const auto evidence = object.optional("evidence"))
     for (const auto& [name, value] : evidence->object().rest()) row.evidence[name] = value.number();
   object.close();
@@ -248,11 +249,13 @@ Environment parse_environment(const Reader& reader) {
   Object device = object.take("device").object();
   Object host = object.take("host").object();
   const auto processor = host.optional("processor");  // older results have none
+  if (processor && processor->string().empty())
+    throw processor->wrong("a processor has a name, or is 'unknown'");
   const auto awake = host.optional("awake");
   const auto cpus = host.optional("cpus");
   const auto nvdisasm = object.optional("nvdisasm");
   Environment environment{.device_class = name_of(object.take("device_class")),
-                          .device_name = object.take("device_name").string(),
+                          .device_name = device_of(object.take("device_name")),
                           .device = {.name = device.take("name").string_or_null(),
                                      .sm = device.take("sm").string_or_null(),
                                      .sms = integer_or_null(device.take("sms")),
@@ -380,7 +383,7 @@ bool is_host_class(const std::string& device_class) {
 
 Results parse_results(const Document& document) {
   Object object = open_schema(document, "holdfast-results/1");
-  Results results{.suite = name_of(object.take("suite")),
+  Results results{.suite = suite_name_of(object.take("suite")),
                   .tier = object.take("tier").one_of(tiers),
                   .partial = object.take("partial").boolean()};
   if (const auto status = object.optional("status")) results.status = status->one_of(run_statuses);

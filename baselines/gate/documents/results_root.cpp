@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/names.hpp"
+#include "gate/base/numbers.hpp"
 #include "gate/base/options.hpp"
 #include "gate/base/shown_text.hpp"
 #include "gate/base/written_file.hpp"
@@ -117,12 +118,12 @@ void hold_to_limits(MeasuredPart& part) {
                   text(part.file.string(), ": the result of ", result.id,
                        " was checked, and its list says no limit; build and measure again"));
     // A protocol may check some of its results more strictly.
-    if (*result.check.limit > limit->second)
+    if (*result.check.limit > limit->second) {
+      const auto [checked, listed] = told_apart(*result.check.limit, limit->second, "1");
       throw Error(Fault::incomplete, text(part.file.string(), ": the result of ", result.id,
-                                          " was checked with the "
-                                          "limit ",
-                                          *result.check.limit, ", and its list says ",
-                                          limit->second, "; measure again"));
+                                          " was checked with the limit ", checked,
+                                          ", and its list says ", listed, "; measure again"));
+    }
   }
 }
 

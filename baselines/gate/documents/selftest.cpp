@@ -57,7 +57,7 @@ std::size_t SelfTest::undecided() const {
 
 SelfTest parse_self_test(const Document& document) {
   Object object = open_schema(document, self_test_schema);
-  SelfTest test{.suite = name_of(object.take("suite")),
+  SelfTest test{.suite = suite_name_of(object.take("suite")),
                 .device = object.take("device").string(),
                 .content = object.take("content").string()};
   const Reader utc = object.take("utc"), tolerance = object.take("tolerance");

@@ -13,6 +13,9 @@ namespace {
 const std::vector<std::string_view> standards = {held_against::accepted, held_against::beside,
                                                  held_against::bound};
 
+const std::vector<std::string_view> verdicts(verdicts_by_severity().begin(),
+                                             verdicts_by_severity().end());
+
 Row parse_row(const Reader& reader) {
   Object object = reader.object();
   Row row{.case_id = object.take("case").string(),
@@ -21,7 +24,7 @@ Row parse_row(const Reader& reader) {
           .metric = object.take("metric").string(),
           .kind = object.take("kind").string(),
           .unit = object.take("unit").string(),
-          .verdict = object.take("verdict").string(),
+          .verdict = object.take("verdict").one_of(verdicts),
           .blocking = object.take("blocking").boolean()};
   if (const Reader value = object.take("value"); !value.is_null()) row.value = parse_value(value);
   if (const Reader value = object.take("baseline"); !value.is_null())
@@ -35,7 +38,9 @@ Row parse_row(const Reader& reader) {
   if (const auto standard = object.optional("standard")) row.standard = standard->one_of(standards);
   if (const auto resolution = object.optional("resolution")) {
     Object inner = resolution->object();
-    row.resolution = inner.take("loss").number();
+    const Reader loss = inner.take("loss");
+    row.resolution = loss.number();
+    if (*row.resolution <= 0) throw loss.wrong("'loss' is the smallest that fails, and positive");
     row.resolved_by = inner.take("by").one_of(standards);
     inner.close();
   }
@@ -117,8 +122,12 @@ Verdict parse_verdict(const Document& document) {
   if (std::find(codes.begin(), codes.end(), exit.integer()) == codes.end())
     throw exit.wrong(text("'exit' is ", exit.integer(), ", which is no exit code of holdfast"));
   Verdict verdict{.exit = static_cast<int>(exit.integer())};
-  for (const auto& [name, count] : object.take("counts").object().rest())
+  for (const auto& [name, count] : object.take("counts").object().rest()) {
+    if (std::find(verdicts.begin(), verdicts.end(), name) == verdicts.end())
+      throw count.wrong(text("'", name, "' is no verdict of holdfast"));
+    if (count.integer() < 1) throw count.wrong(text("'", name, "' counts the rows that there are"));
     verdict.counts[name] = count.integer();
+  }
   for (const Reader& row : object.take("rows").items()) verdict.rows.push_back(parse_row(row));
   verdict.notes = object.take("notes").strings();
   verdict.not_checked = object.take("not_checked").strings();

@@ -35,17 +35,18 @@ bool is_judged_well(const Evidence& c) {
 
 void add_status(const Evidence& c, std::vector<Cause>& found) {
   const CaseResult& result = c.result;
-  if (result.check.status == "failed" || result.status == "failed")
-    found.push_back({text("the result is wrong, so its speed says nothing: ",
-                          result.check.error && result.check.limit
-                              ? text("its error is ", *result.check.error, " and may be at most ",
-                                     *result.check.limit)
-                              : result.reason.value_or("no reason was given")),
-                     c.run_again});
-  else if (result.status != "ok")
+  if (result.check.status == "failed" || result.status == "failed") {
+    std::string why = result.reason.value_or("no reason was given");
+    if (result.check.error && result.check.limit) {
+      const auto [error, limit] = told_apart(*result.check.error, *result.check.limit, "1");
+      why = text("its error is ", error, " and may be at most ", limit);
+    }
+    found.push_back({text("the result is wrong, so its speed says nothing: ", why), c.run_again});
+  } else if (result.status != "ok") {
     found.push_back({text("the case gave no result (", result.status,
                           "): ", result.reason.value_or("no reason was given")),
                      c.run_again});
+  }
 }
 
 std::string changed_of(const Evidence& c, std::initializer_list<const char*> tools) {

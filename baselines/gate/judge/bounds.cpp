@@ -40,8 +40,8 @@ bool MetricJudge::judge_absolute(const Standard& standard, const Measured& measu
     row.blocking = true;
     row.limit = standard.impossible_above;
     row.next = part_.run_again();
-    say(row, text("is ", readable(*number, row.unit), ", above ",
-                  readable(*standard.impossible_above, row.unit),
+    const auto [now, most] = told_apart(*number, *standard.impossible_above, row.unit);
+    say(row, text("is ", now, ", above ", most,
                   ": faster than the hardware allows, so the work or the clock is wrong"));
     return true;
   }
@@ -148,7 +148,9 @@ std::optional<Row> MetricJudge::judge_sum(const Sum& sum, const CaseResult& resu
   for (const std::string& name : sum.metrics) {
     const NamedMetric* metric = find_measured(all, variant, name);
     if (!metric) return std::nullopt;
-    total += std::get<double>(metric->measured->value);
+    const auto* number = std::get_if<double>(&metric->measured->value);
+    if (!number) return std::nullopt;  // an identity, in a sum of the merge base
+    total += *number;
     row.unit = policy_.standard(result.id, part_.device_class(), variant, name, metric->kind).unit;
   }
   row.value = total;

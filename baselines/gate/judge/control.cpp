@@ -139,8 +139,9 @@ bool MetricJudge::is_other_patch_level(const Standard& standard) const {
 }
 
 // A metric that depends on a tool's version says nothing about our code once that version has
-// changed.
+// changed. Nobody accepted the tools of a base beside the run, nor those where nothing is accepted.
 void MetricJudge::excuse_changed_tools(const Standard& standard, Row& row) const {
+  if (!part_.baseline || row.standard == held_against::beside) return;
   const Fingerprint now = fingerprint(part_.results.env);
   const Fingerprint& before = part_.baseline->fingerprint;
   for (const std::string& name : standard.same) {

@@ -7,7 +7,9 @@
 #include <tuple>
 #include <utility>
 
+#include "gate/base/numbers.hpp"
 #include "gate/documents/case_name.hpp"
+#include "gate/documents/kernel_table.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/judge/loosening.hpp"
 #include "gate/judge/merge_base.hpp"
@@ -40,6 +42,7 @@ class Edits {
 
   struct File {
     const std::string& device_class;
+    bool is_measured = false;           // here, so that the run shows what its kernels are given
     bool is_other_patch_level = false;  // than before, as to the compiler
     const std::set<std::string> known;  // the reasons that it gave before
     EditsByMetric found = {};
@@ -52,6 +55,7 @@ class Edits {
 
   void compare_baselines(const std::string& place, const Baseline& before, const Baseline& after) {
     File file{.device_class = before.device_class,
+              .is_measured = change_.measured.contains(place),
               .is_other_patch_level =
                   differ_in_patch_level(before.fingerprint.compiler, after.fingerprint.compiler),
               .known = reasons(before)};
@@ -86,6 +90,10 @@ class Edits {
       const auto now = after.find(entry_key(id, variant, metric));
       const auto policy = policies_.find(suite_of(id));
       if (now == after.end() || policy == policies_.end()) continue;
+      const EntryName old_name{old_id, variant, metric}, name{id, variant, metric};
+      if (metric == kernels_metric && !file.is_measured &&
+          has_same_code(before, old_name, after, name))
+        compare_tables(name, then, now->second, file);
       const auto meaning = policy->second.metrics().find(metric);
       if (meaning == policy->second.metrics().end()) continue;
       Standard standard =
@@ -94,14 +102,35 @@ class Edits {
       // how far.
       if (!standard.timed())
         standard.tolerance = file.is_other_patch_level ? standard.patch_tolerance.value_or(0) : 0;
-      for (StandardChange& change : compare(standard, then, now->second, file.known)) {
-        Edit& edit = file.found[{metric, change.what, change.excused ? change.said.why : ""}];
-        if (edit.values++ == 0) {
-          edit.first = text(id, ' ', variant, " on ", file.device_class);
-          edit.change = std::move(change);
-        }
-      }
+      for (StandardChange& change : compare(standard, then, now->second, file.known))
+        add(name, std::move(change), file);
     }
+  }
+
+  static void add(const EntryName& name, StandardChange change, File& file) {
+    Edit& edit = file.found[{name.metric, change.what, change.excused ? change.said.why : ""}];
+    if (edit.values++ > 0) return;
+    edit.first = text(name.case_id, ' ', name.variant, " on ", file.device_class);
+    edit.change = std::move(change);
+  }
+
+  // A table of the same machine code that gives other arguments, or none: a later loss by other
+  // arguments would then be taken for the machine's.
+  static void compare_tables(const EntryName& name, const Entry& before, const Entry& after,
+                             File& file) {
+    const auto* then = std::get_if<std::string>(&before.value);
+    const auto* now = std::get_if<std::string>(&after.value);
+    if (!then || (now && keeps_arguments(*then, *now))) return;
+    const auto [old_row, new_row] = told_apart(before.value, after.value, "");
+    const std::string& why = after.accepted.why;
+    add(name,
+        {.what = "table",
+         .before = old_row,
+         .after = new_row,
+         .loosens = true,
+         .said = {.why = why},
+         .excused = is_new(why, file.known)},
+        file);
   }
 
   // The limit of each case that was accepted last, in any class, by present name: a class that was
@@ -165,10 +194,8 @@ class Edits {
       Laxer& told = found[{std::string(suite_of(id)), excused ? accepted->accepted.why : ""}];
       if (told.cases++ > 0) continue;
       told.first = id;
-      told.before = readable(before->value, "1");
-      told.after = std::isfinite(limit) ? readable(limit, "1")
-                   : accepted           ? "none"
-                                        : "kept in no baseline";
+      std::tie(told.before, told.after) = told_apart(before->value, limit, "1");
+      if (!std::isfinite(limit)) told.after = accepted ? "none" : "kept in no baseline";
     }
     for (const auto& [key, told] : found)
       rows_.push_back({.rule = text("limit of the error, for ",

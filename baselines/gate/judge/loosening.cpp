@@ -225,8 +225,10 @@ std::vector<StandardChange> compare(const Standard& standard, const Entry& befor
                        .said = {.why = after.accepted.why},
                        .excused = is_new(after.accepted.why, known)});
   };
-  if (is_worse(standard, before, after))
-    add("value", readable(before.value, standard.unit), readable(after.value, standard.unit));
+  if (is_worse(standard, before, after)) {
+    const auto [then, now] = told_apart(before.value, after.value, standard.unit);
+    add("value", then, now);
+  }
   if (!standard.timed() || !is_positive(before) || !is_positive(after)) return changes;
   const double sign = standard.better == Better::higher ? -1 : 1;
   // A better value leaves room for a wider limit.
@@ -241,8 +243,8 @@ std::vector<StandardChange> compare(const Standard& standard, const Entry& befor
          screening_limit(standard.tolerance, after));
   if (after.anchor) widens("drift limit", drift_limit(before), drift_limit(after));
   if (before.anchor && (!after.anchor || sign * *after.anchor > sign * *before.anchor))
-    add("anchor", readable(*before.anchor, standard.unit),
-        after.anchor ? readable(*after.anchor, standard.unit) : "none");
+    add("anchor", told_beside(before.anchor, after.anchor, standard.unit),
+        told_beside(after.anchor, before.anchor, standard.unit));
   return changes;
 }
 

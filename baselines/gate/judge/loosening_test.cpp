@@ -156,6 +156,15 @@ TEST(Loosening, OfAnAcceptedRatioIsAWorseValueAnchorOrSpread) {
               ElementsAre("limit", "drift limit"));
 }
 
+TEST(Loosening, OfAnAcceptedCountTellsItsValuesApart) {
+  const Standard bytes{.kind = "exact", .unit = "B", .gate = Gate::block};
+  const auto changes =
+      compare(bytes, {.value = 8589934592.}, Entry{.value = 8589934593.}, known_reasons);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes.front().before, "8.589934592 GB");
+  EXPECT_EQ(changes.front().after, "8.589934593 GB");
+}
+
 TEST(Loosening, OfALimitThatOtherRunsMadeWiderIsNoneUpToTwice) {
   const auto with_another_run = [](double spread) {
     return [spread](Entry& entry) {
@@ -205,12 +214,12 @@ TEST(Loosening, IsNoneOfAGpuWhereARuleThatHalfNamedCudaDryNamesItInFull) {
     return with(text(R"({"match": "toy/**", "device": ")", device,
                      R"(", "metric": "peak_bytes", "bound": {"max": 9, "source": "s"}})"));
   };
-  const MergeBase base{.policy = std::make_shared<const Policy>(bounded_on("cuda*")),
-                       .baselines = {{"devices/cuda-dry-sm_90/toy.json",
-                                      Baseline{.device_class = "cuda-dry-sm_90"}}}};
   std::vector<List> lists = {toy::list()};
   for (ListedCase& one : lists.front().cases) one.devices["cuda"] = {"peak_bytes"};
-  const auto loosened_by = [&](const Policy& own) {
+  const auto loosened_by = [&](const Policy& own, const char* before = "cuda*") {
+    const MergeBase base{.policy = std::make_shared<const Policy>(bounded_on(before)),
+                         .baselines = {{"devices/cuda-dry-sm_90/toy.json",
+                                        Baseline{.device_class = "cuda-dry-sm_90"}}}};
     const Aliases aliases;
     const Baselines now;
     const std::map<std::string, Fingerprint> measured;
@@ -225,6 +234,8 @@ TEST(Loosening, IsNoneOfAGpuWhereARuleThatHalfNamedCudaDryNamesItInFull) {
   };
   EXPECT_THAT(loosened_by(bounded_on("cuda-dry-*")), IsEmpty());
   EXPECT_THAT(loosened_by(bounded_on("nvidia-*")), Not(IsEmpty())) << "it held on cuda-dry";
+  EXPECT_THAT(loosened_by(bounded_on("host-x86_64-v4-*"), "host-x86_64-v4"), IsEmpty())
+      << "it held nowhere";
 }
 
 // No list here says how strict its oracles are.

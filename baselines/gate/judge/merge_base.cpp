@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gate/base/git.hpp"
+#include "gate/base/store.hpp"
 #include "gate/judge/loosening.hpp"
 
 namespace holdfast::gate {
@@ -97,6 +98,16 @@ void refuse_links_at(const fs::path& folder, const std::vector<std::string>& und
   }
 }
 
+// An unfinished change that was merged hid from its check what it replaces.
+void refuse_changes_at(const fs::path& folder, const std::string& commit) {
+  for (const TreeEntry& entry : tree_at(folder, {"."}, commit))
+    if (is_of_a_change(entry.path))
+      throw Error(Fault::bad_input,
+                  text(place_at(entry.path, commit),
+                       ": is of an unfinished change, which git must not have; a change that takes "
+                       "it out must be merged without this check"));
+}
+
 void refuse_links_of(const Places& places, const std::string& commit) {
   for (const fs::path& folder : {places.baselines, places.policy}) refuse_links(folder);
   refuse_links_below(places.policy);
@@ -111,6 +122,7 @@ MergeBase read_merge_base(const Places& given, const std::string& commit,
                           const std::string& today) {
   const Places places{.baselines = given.baselines, .policy = as_folder(given.policy)};
   refuse_links_of(places, commit);
+  refuse_changes_at(places.baselines, commit);
   MergeBase base{.commit = commit};
   if (const auto files = policy_files(places, commit); !files.empty())
     base.policy = std::make_shared<const Policy>(Policy::of(files, today, Policy::Age::earlier));
@@ -143,6 +155,13 @@ std::string reason_of(const Removal* removal, const Policy* before) {
 std::string present_name(const MergeBase& base, const Aliases& aliases,
                          const std::string& case_id) {
   return aliases.current(base.aliases.current(case_id));
+}
+
+bool has_same_code(const Entries& before, const EntryName& then, const Entries& after,
+                   const EntryName& now) {
+  const auto old = before.find(entry_key(then.case_id, then.variant, "identity")),
+             young = after.find(entry_key(now.case_id, now.variant, "identity"));
+  return old != before.end() && young != after.end() && old->second.value == young->second.value;
 }
 
 MetricNames known_metrics(const MergeBase& base) {

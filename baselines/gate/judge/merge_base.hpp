@@ -55,6 +55,11 @@ MetricNames known_metrics(const MergeBase& base);
 // The name that a case of the merge base has with the change.
 std::string present_name(const MergeBase& base, const Aliases& aliases, const std::string& case_id);
 
+// Whether a variant's accepted machine code is the same before and after. The names are of any
+// metric of it.
+bool has_same_code(const Entries& before, const EntryName& then, const Entries& after,
+                   const EntryName& now);
+
 // The reason that the change gives for a removal; empty if the merge base's policy, null if it had
 // none, gave it for something else.
 std::string reason_of(const Removal* removal, const Policy* before);

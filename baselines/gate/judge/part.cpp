@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "gate/base/numbers.hpp"
 #include "gate/base/process.hpp"
 #include "gate/documents/unrequested.hpp"
 #include "gate/documents/verdict_names.hpp"
@@ -122,12 +123,14 @@ void PartJudge::judge_wrong(const CaseResult& result, const std::string& reason)
   row.limit = check.limit;
   row.next = part_.run_again();
   if (check.error) row.value = *check.error;
-  if (is_beyond(check))
-    say(row, text("is ", *check.error, " and may be at most ", *check.limit, oracle,
+  if (is_beyond(check)) {
+    const auto [error, most] = told_apart(*check.error, *check.limit, "1");
+    say(row, text("is ", error, " and may be at most ", most, oracle,
                   ": the result is wrong, so its speed does not count"));
-  else
+  } else {
     say(row, text(result.status == "ok" ? "the result was not verified"
                                         : text("the case failed", oracle, ": ", reason)));
+  }
   verdict_.rows.push_back(std::move(row));
 }
 

@@ -248,6 +248,13 @@ TEST(JudgePart, AResultThatWasFoundWrongIsWrongWhereNothingElseIsExecutedToo) {
   EXPECT_EQ(verdict.exit, 1);
 }
 
+TEST(JudgePart, AnErrorIsToldApartFromItsLimit) {
+  Results now = toy::host();
+  now.cases.front().check.error = 1.00000001e-12;
+  EXPECT_THAT(row(judge(part(now, toy::host())), "check_error", "case").sentence,
+              HasSubstr(" is 1.00000001e-12 and may be at most 1e-12 "));
+}
+
 TEST(JudgePart, WhatTheReferenceLostIsMissing) {
   Results now = toy::dry();
   now.cases.front().variants["reference"].metrics.erase("registers_max");
@@ -312,6 +319,19 @@ TEST(JudgePart, AViolatedBoundIsExcusedByABaseOfEnoughProcessesThatViolatedItToo
   EXPECT_FALSE(judged(std::vector<double>(5, 10)).blocking);
   EXPECT_EQ(judged(std::vector<double>(4, 10)).verdict, "REGRESSION") << "too few to know";
   EXPECT_TRUE(judged(std::vector<double>(5, 13)).blocking);
+}
+
+TEST(JudgePart, OtherToolsThanTheAcceptedOnesExcuseNothingBesideABase) {
+  const std::string rules = toy::policy_with(R"("ratio": {"gate": "block",)",
+                                             R"("ratio": {"gate": "block", "same": ["driver"],)");
+  Part judged = below_a_bound_beside(std::vector<double>(4, 10));
+  judged.results.env.driver = "590.1";
+  for (const bool accepted : {true, false}) {
+    if (!accepted) judged.baseline.reset();
+    const Row told = row(judge_part(judged, policy(rules), false, true), "speedup", "case");
+    EXPECT_EQ(told.verdict, "NOISY") << accepted;
+    EXPECT_TRUE(told.blocking) << accepted;
+  }
 }
 
 // The toy's policy with one more rule before its own.

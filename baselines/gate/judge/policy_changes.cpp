@@ -91,13 +91,14 @@ class PolicyChanges {
 
   // The classes of the baselines, those that a rule or a waiver of either policy names, and one of
   // each kind that none does. No class is called after half of cuda-dry: what such a glob holds
-  // there shows on the dry classes.
+  // there shows on the dry classes. A rule on a name that no class can have held nowhere.
   std::set<std::string> device_classes() const {
     std::set<std::string> classes;
     for (const auto& [place, baseline] : base_.baselines) classes.insert(baseline.device_class);
     const auto add_named = [&](const auto& scopes) {
       for (const Scope& scope : scopes)
-        if (!scope.device.empty() && !half_names_cuda_dry(scope.device))
+        if (scope.device.find('*') == scope.device.npos ? is_device_class(scope.device)
+                                                        : !half_names_cuda_dry(scope.device))
           classes.insert(class_of(scope.device));
     };
     for (const Policy* policy : {base_.policy.get(), &change_.policy}) {

@@ -215,9 +215,9 @@ class Table {
     for (const auto& [key, entry] : accepted.then) {
       const auto [old_id, variant, metric] = entry_name(key);
       const std::string id = present_name(base_, change_.aliases, old_id);
-      if (metric == kernels_metric) continue;
+      const EntryName name{.case_id = id, .variant = variant, .metric = metric};
       const std::string how =
-          lost_how({.case_id = id, .variant = variant, .metric = metric}, accepted);
+          metric == kernels_metric ? lost_table(old_id, name, accepted) : lost_how(name, accepted);
       if (how.empty()) continue;
       const Removal* gone = removal_of({.case_id = id,
                                         .device_class = accepted.device_class,
@@ -263,6 +263,17 @@ class Table {
     }
     const std::string key = entry_key(name.case_id, name.variant, name.metric);
     return accepted.now && accepted.now->contains(key) ? "" : "taken out of the baseline";
+  }
+
+  // No run misses a table of kernels, and without it a later loss by other arguments of the same
+  // machine code would be taken for the machine's. That of other code is evidence no more.
+  static std::string lost_table(const std::string& old_id, const EntryName& name,
+                                const Accepted& accepted) {
+    const std::string key = entry_key(name.case_id, name.variant, kernels_metric);
+    if (!accepted.now || accepted.now->contains(key)) return "";
+    const EntryName then{.case_id = old_id, .variant = name.variant, .metric = name.metric};
+    return has_same_code(accepted.then, then, *accepted.now, name) ? "taken out of the baseline"
+                                                                   : "";
   }
 
   // Baselines of a class, or of a processor in it, that had none.

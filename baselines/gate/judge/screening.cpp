@@ -352,12 +352,12 @@ BoundVotes vote(const Standard& standard, const Bound& bound, const Measured& me
 }
 
 std::optional<std::string> violation(const Bound& bound, double value, const std::string& unit) {
-  if (bound.min && value < *bound.min)
-    return text("is ", readable(value, unit), ", below the bound of ", readable(*bound.min, unit),
-                " (", bound.source, ")");
-  if (bound.max && value > *bound.max)
-    return text("is ", readable(value, unit), ", above the bound of ", readable(*bound.max, unit),
-                " (", bound.source, ")");
+  const auto beyond = [&](const char* where, double limit) {
+    const auto [now, most] = told_apart(value, limit, unit);
+    return text("is ", now, ", ", where, " the bound of ", most, " (", bound.source, ")");
+  };
+  if (bound.min && value < *bound.min) return beyond("below", *bound.min);
+  if (bound.max && value > *bound.max) return beyond("above", *bound.max);
   return std::nullopt;
 }
 

@@ -281,6 +281,13 @@ TEST(Bounds, AViolationNamesBothNumbersAndTheSource) {
             "is 1.5 ms, above the bound of 1 ms (spec)");
 }
 
+TEST(Bounds, AViolationShowsAsManyDigitsAsTellItsNumbersApart) {
+  EXPECT_EQ(*violation({.max = 8589934592, .source = "spec"}, 8589934593, "B"),
+            "is 8.589934593 GB, above the bound of 8.589934592 GB (spec)");
+  EXPECT_EQ(*violation({.min = 3, .source = "spec"}, 2.99999, "1"),
+            "is 2.99999, below the bound of 3 (spec)");
+}
+
 // Five processes of a speedup of 10 on a machine of this noise, of code that lost so much.
 Measured noisy(std::mt19937& random, double noise, double loss) {
   std::normal_distribution<double> normal(0, noise);

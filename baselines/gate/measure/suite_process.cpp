@@ -4,6 +4,7 @@
 #include "base/names.hpp"
 #include "gate/base/json.hpp"
 #include "gate/documents/build_folder.hpp"
+#include "gate/documents/case_name.hpp"
 #include "gate/measure/gpu_driver.hpp"
 
 namespace holdfast::gate {
@@ -42,14 +43,9 @@ std::string padding(std::mt19937_64& random) {
   return std::string(std::uniform_int_distribution<std::size_t>(1, most_padding)(random), 'x');
 }
 
-// Of the characters in ids, only the dot is special in a regular expression.
 std::string filter_of(const std::set<std::string>& ids) {
   std::string pattern;
-  for (const std::string& id : ids) {
-    pattern += pattern.empty() ? "^(" : "|";
-    for (const char letter : id)
-      pattern += letter == '.' ? std::string("\\.") : std::string(1, letter);
-  }
+  for (const std::string& id : ids) pattern += (pattern.empty() ? "^(" : "|") + escaped(id);
   return pattern + ")$";
 }
 

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <future>
+#include <regex>
 #include <vector>
 
 #include "gate/documents/results_root.hpp"
 #include "gate/measure/instruction_counts.hpp"
+#include "gate/measure/suite_process.hpp"
 #include "gate/measure/unfinished_run.hpp"
 
 namespace holdfast::gate {
@@ -76,6 +78,14 @@ TEST(CountedRuns, HaveTheCountOfTheReferenceToo) {
   EXPECT_FALSE(is_counted(results, {listed})) << "cycles neither";
   for (auto& [variant, content] : result.variants) content.metrics[cycles_metric] = counted;
   EXPECT_TRUE(is_counted(results, {listed}));
+}
+
+TEST(SuiteProcess, IsAskedForItsCasesByAPatternThatMatchesThemAlone) {
+  const std::string id = "toy/step/n:1e+6/f64.v2", other = "toy/sum/f64";
+  const std::regex filter(filter_of({id, other}));
+  for (const std::string& one : {id, other}) EXPECT_TRUE(std::regex_match(one, filter)) << one;
+  for (const char* one : {"toy/step/n:1ee6/f64.v2", "toy/step/n:1e+6/f64_v2"})
+    EXPECT_FALSE(std::regex_match(one, filter)) << one;
 }
 
 TEST(CountedRuns, ThatAreInterruptedBeforePromiseNothing) {

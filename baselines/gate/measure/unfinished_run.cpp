@@ -3,7 +3,6 @@
 
 #include "base/files.hpp"
 #include "base/names.hpp"
-#include "base/sha256.hpp"
 #include "gate/base/error.hpp"
 #include "gate/base/json.hpp"
 #include "gate/base/written_file.hpp"
@@ -21,10 +20,15 @@ std::string file_name_of(const std::string& suite, const std::string& device) {
 
 }  // namespace
 
-MachineLock lock_results(const fs::path& out, const std::string& suite, const std::string& device,
+ResultsLock::~ResultsLock() {
+  std::error_code ignored;
+  fs::remove(file_, ignored);
+}
+
+ResultsLock lock_results(const fs::path& out, const std::string& suite, const std::string& device,
                          Progress& progress) {
-  const std::string place = (fs::weakly_canonical(out) / file_name_of(suite, device)).string();
-  return MachineLock("run-" + sha256_digits(place).substr(0, 16), [&] {
+  make_folder(out);
+  return ResultsLock(out / ('.' + file_name_of(suite, device) + ".lock"), [&] {
     progress.say("waiting for another run of ", suite, " on ", device, " into ", out.string());
   });
 }

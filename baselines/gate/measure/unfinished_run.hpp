@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "gate/base/process.hpp"
@@ -11,9 +12,21 @@
 
 namespace holdfast::gate {
 
-// For a run's whole time: another one of the suite on the device into the same folder would remove
-// what this one has finished.
-MachineLock lock_results(const std::filesystem::path& out, const std::string& suite,
+// For a run's whole time: another one of the suite on the device into the same folder, wherever its
+// locks of the machine are, would remove what this one has finished.
+class ResultsLock {
+ public:
+  ResultsLock(const std::filesystem::path& file, const std::function<void()>& on_wait)
+      : file_(file), lock_(file, on_wait, 0666) {}
+  ResultsLock(const ResultsLock&) = delete;
+  ResultsLock& operator=(const ResultsLock&) = delete;
+  ~ResultsLock();  // removes the file
+
+ private:
+  std::filesystem::path file_;
+  FileLock lock_;
+};
+ResultsLock lock_results(const std::filesystem::path& out, const std::string& suite,
                          const std::string& device, Progress& progress);
 
 class UnfinishedRun {

@@ -500,6 +500,7 @@ NAMES: dict[str, Callable[[dict[str, Any], str], None]] = {
     "case": lambda made, name: made["cases"][0].update(id=f"{SUITE}/{name}/f64"),
     "suite": lambda made, name: made.update(suite=name),
     "device class": lambda made, name: made["env"].update(device_class=name),
+    "device": lambda made, name: made["env"].update(device_name=name),
     "variant": lambda made, name: made["cases"][0]["variants"].update(
         {name: made["cases"][0]["variants"]["optimized"]}
     ),

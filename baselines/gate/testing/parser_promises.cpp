@@ -207,6 +207,8 @@ std::vector<std::string> results_seeds() {
   full.quality.ecc_errors = 2;
   full.ceilings = {{"memory_bytes_per_s", 1.9e10}, {"l2_bytes_per_s", std::nullopt}};
   full.cases.front().derived["gradient_over_forward"] = {.kind = "advisory", .value = 2.5};
+  full.cases.front().variants["optimized"].kernels = {
+      {.name = "stage", .registers = 40, .kind = "fused", .evidence = {{"blocks", 8}}}};
   full.cases.front().metrics["top"] = {.kind = "advisory", .reason = "no permission"};
   Results absent = toy::empty_results("cuda", "cuda");
   absent.status = "no_device";
@@ -237,7 +239,10 @@ std::vector<std::string> verdict_seeds() {
                 .limit = -0.05,
                 .sentence = "it fell",
                 .evidence = {{"control", "still"}},
-                .next = "holdfast policy"}};
+                .next = "holdfast policy",
+                .standard = "accepted",
+                .resolution = 0.02,
+                .resolved_by = "bound"}};
   made.findings = {{.case_id = toy::step_id,
                     .device_class = "host",
                     .variant = "optimized",

@@ -10,7 +10,9 @@
 #include "gate/base/store.hpp"
 #include "gate/documents/aliases.hpp"
 #include "gate/documents/policy/policy.hpp"
+#include "gate/documents/results.hpp"
 #include "gate/documents/selftest.hpp"
+#include "gate/documents/verdict.hpp"
 #include "gate/testing/mutants.hpp"
 #include "gate/testing/parser_promises.hpp"
 
@@ -56,6 +58,7 @@ class Schema {
     if (word == "exclusiveMaximum") return !value.is_number() || value < said;
     if (word == "pattern") return !value.is_string() || matches(value, said);
     if (word == "minLength") return !value.is_string() || value.get<std::string>().size() >= said;
+    if (word == "maxLength") return !value.is_string() || value.get<std::string>().size() <= said;
     if (word == "minItems") return !value.is_array() || value.size() >= said;
     if (word == "items")
       return !value.is_array() || all(value, [&](const json& item) { return allows(item, said); });
@@ -165,7 +168,12 @@ std::vector<std::string> nearly(const json& whole) {
   with("/removed/0/tier", "gate");
   with("/metrics/launches/fall_is_change", json::array());
   with("/kinds/exact/two_sided/0", "both");
-  with("/metrics/launches/on_request", "-count");
+  for (const char* option : {"-count", "--", "--count; sh"})
+    with("/metrics/launches/on_request", option);
+  for (const char* glob :
+       {"/rules/0/match", "/rules/0/device", "/rules/0/metric", "/waivers/0/match",
+        "/removed/0/processor", "/absent/0/metric", "/absent/0/device"})
+    for (const std::size_t length : {400, 401}) with(glob, std::string(length, '*'));
   return documents;
 }
 
@@ -177,6 +185,27 @@ std::vector<std::string> policies() {
     all.push_back(of_a_suite.dump());
   }
   all.push_back(policy_of_everything().dump());
+  return all;
+}
+
+// The seeds of the baseline with a processor that has no name, before the one that is spoilt.
+std::vector<std::string> baseline_documents() {
+  std::vector<std::string> all = parser_promise("baseline").seeds();
+  json nameless = json::parse(all.back());
+  nameless["processors"][""] = json::object();
+  all.insert(all.begin(), nameless.dump());
+  return all;
+}
+
+// The seeds with what a command could be planted in, the one that says most at the end.
+std::vector<std::string> results_documents() {
+  std::vector<std::string> all = parser_promise("results").seeds();
+  std::swap(all[all.size() - 2], all.back());
+  json whole = json::parse(all.back());
+  for (const char* device : {"cuda", "cuda:1", "cuda:", "cuda-dry:sm_90", "host; sh", ""}) {
+    whole["env"]["device_name"] = device;
+    all.insert(all.begin(), whole.dump());
+  }
   return all;
 }
 
@@ -202,9 +231,20 @@ std::vector<Language> languages() {
            .parse = [](const Document& read) { (void)parse_self_test(read); },
            .documents = parser_promise("selftest").seeds(),
            .between = {{"/decisions/*", "the rate is that of the decisions"}}},
+          {.name = "results",
+           .parse = [](const Document& read) { (void)parse_results(read); },
+           .documents = results_documents(),
+           .between = {{"/cases/*", "a case stands there once"},
+                       {"/cases/*/check/*", "a check that passed has its numbers"},
+                       {"/cases/**/metrics/*/*", "a metric has a number of its kind, or a reason"},
+                       {"/cases/*/derived/*/*", "a metric has a number of its kind, or a reason"},
+                       {"/cases/**/processes/*", "the median is that of the processes"}}},
+          {.name = "verdict",
+           .parse = [](const Document& read) { (void)parse_verdict(read); },
+           .documents = parser_promise("verdict").seeds()},
           {.name = "baseline",
            .parse = [](const Document& read) { (void)parse_baseline(read); },
-           .documents = parser_promise("baseline").seeds(),
+           .documents = baseline_documents(),
            .between = {{"/processors/*/*/value", "the value is the median of the runs"},
                        {"/processors/*/*/medians/*", "the value is the median of the runs"},
                        {"/processors/*/*/runs", "there are as many runs as medians"},

@@ -2,6 +2,7 @@
 // The verb `check`: its options, and what it prints and writes.
 #include <cstdlib>
 #include <iostream>
+#include <new>
 
 #include "gate/base/git.hpp"
 #include "gate/base/process.hpp"
@@ -95,6 +96,9 @@ int check_verb(const Options& options) {
     checked = check(request);
   } catch (const Error& error) {
     if (keeps) write_refusal(request.directory, error.fault(), error.what());
+    throw;
+  } catch (const std::bad_alloc&) {
+    if (keeps) write_refusal(request.directory, Fault::incomplete, no_memory);
     throw;
   } catch (const std::exception& error) {
     if (keeps) write_refusal(request.directory, Fault::bad_input, error.what());

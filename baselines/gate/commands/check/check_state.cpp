@@ -57,7 +57,9 @@ CheckState::CheckState(const CheckRequest& request, const Root& root)
         read_merge_base({request.baselines, policy_folder(request)},
                         merge_base(request.baselines, *request.baseline_ref), today_of(request));
   read_copies();
-  look_for_lost_files(tracked_files(request.baselines));
+  const std::vector<std::string> tracked = tracked_files(request.baselines);
+  refuse_tracked_changes(request.baselines, tracked);
+  look_for_lost_files(tracked);
   Baselines present = copies_;
   for (auto& [place, baseline] : present) aliases_.rename(baseline);
   own_.refuse_held(root.lists, present);
@@ -153,6 +155,14 @@ void CheckState::load(Part& part) const {
     require_class(**baseline, part.baseline_path);
     **baseline = judged_by(results, std::move(**baseline));
   }
+}
+
+std::optional<Baseline> CheckState::accepted_here(const Part& part) const {
+  const auto at = copies_.find(baseline_file(part.device_class(), part.results.suite));
+  if (at == copies_.end()) return std::nullopt;
+  Baseline own = at->second;
+  aliases_.rename(own);
+  return own;
 }
 
 std::string CheckState::bytes_of(const std::string& place) const {

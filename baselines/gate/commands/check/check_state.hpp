@@ -27,6 +27,9 @@ class CheckState {
 
   // The accepted state to judge against, and the working copy's where they differ.
   void load(Part& part) const;
+  // The working copy's baseline of a part as its file has it, with the times of each processor and
+  // state apart: what accepting the part would change.
+  std::optional<Baseline> accepted_here(const Part& part) const;
   // The bytes of a baseline file of the working copy; none where it has no such file.
   std::string bytes_of(const std::string& place) const;
 

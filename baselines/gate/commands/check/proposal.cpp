@@ -24,11 +24,6 @@ std::string patch_to(const CheckRequest& request, const CheckState& state, const
                       state.bytes_of(relative), baseline_text(proposed));
 }
 
-// The working copy's baseline, whichever one judges.
-const std::optional<Baseline>& accepted_here(const CheckRequest& request, const Part& part) {
-  return request.baseline_ref ? part.proposed : part.baseline;
-}
-
 // Whether another run of the build counted something else: `baseline accept` refuses both.
 bool differs_again(const PartVerdict& found) {
   return std::ranges::any_of(found.rows,
@@ -45,7 +40,7 @@ std::function<bool()> acceptance(const CheckRequest& request, const CheckState& 
     known =
         is_of_build(request, part.results) &&
         refusals(part.results, part.list, policy, false).empty() &&
-        accept(part.results, accepted_here(request, part), policy, {.why = "one"}).refusals.empty();
+        accept(part.results, state.accepted_here(part), policy, {.why = "one"}).refusals.empty();
     return *known;
   };
 }
@@ -56,7 +51,7 @@ std::string proposed_patch(const CheckRequest& request, const CheckState& state,
   if (!part.lost_baseline.empty() || !refusals(part.results, part.list, policy, false).empty())
     return "";
   if (differs_again(found)) return "";
-  const std::optional<Baseline>& existing = accepted_here(request, part);
+  const std::optional<Baseline> existing = state.accepted_here(part);
   if (found.exit != 0) {
     Acceptable accepted = accept(part.results, existing, policy, {.why = no_reason_yet});
     accept_listed(part.results, part.list, policy, existing, no_reason_yet, accepted);

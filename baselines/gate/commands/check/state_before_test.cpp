@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "gate/base/store.hpp"
 #include "gate/testing/who_judges.hpp"
 
 namespace holdfast::gate {
@@ -61,6 +62,47 @@ TEST_F(StateBefore, AnotherRepositoryBelowIsNoMergeBase) {
        text("160000,", std::string(40, '1'), ',', relative)});
   git({"commit", "--quiet", "--message=a submodule"});
   expect_complaint(judge(), 2, AllOf(HasSubstr(" at "), HasSubstr("a repository of its own")));
+}
+
+// Beside a loosened baseline the change brings the accepted one, and what would put that in its
+// place before anything is compared.
+TEST_F(StateBefore, AnUnfinishedChangeThatGitHasIsNotCarriedOut) {
+  const std::filesystem::path place = baseline(toy::dry());
+  const std::string accepted = read_file(place);
+  const std::string name = std::filesystem::relative(place, baselines_);
+  edit([](Baseline& loosened) { loosened.entries[launches].value = 40.0; });
+  const std::string loosened = read_file(place);
+  write_file(part_of(place), accepted);
+  write_file(journal_path(baselines_), canonical(to_json(Journal{{name, sha256(accepted)}})));
+  git({"add", "--force", "--all", "baselines"});
+  for (const auto& command : {std::vector<std::string>{"check", results_.string()},
+                              {"check", results_.string(), "--baseline-ref=HEAD"}}) {
+    expect_complaint(holdfast(toy::joined(command, stores())), 2,
+                     HasSubstr(": git's index has the file, which is of an unfinished change"));
+    EXPECT_EQ(read_file(place), loosened);
+  }
+  std::filesystem::remove(journal_path(baselines_));
+  git({"add", "--all", "baselines"});
+  expect_complaint(judge(), 2, HasSubstr(part_of(place).string() + ": git's index has the file"));
+  write_file(place, accepted);
+  begin();
+  std::filesystem::remove(part_of(place));
+  git({"add", "--all", "baselines"});
+  expect_complaint(judge(), 2, HasSubstr(": is of an unfinished change, which git must not have"));
+  begin();
+  EXPECT_EQ(judge(), 0) << complaints_;
+}
+
+TEST_F(StateBefore, AJournalRemovesNothingBehindALink) {
+  const std::filesystem::path outside = folder_.path() / "elsewhere";
+  std::filesystem::create_directories(outside);
+  write_file(outside / "x", "somebody's");
+  std::filesystem::create_directory_symlink(outside, baselines_ / "devices/link");
+  write_file(journal_path(baselines_),
+             canonical(to_json(Journal{{"devices/link/x", std::nullopt}})));
+  expect_complaint(holdfast({"baseline", "show", "--baselines=" + baselines_.string()}), 2,
+                   HasSubstr("lies behind the link"));
+  EXPECT_EQ(read_file(outside / "x"), "somebody's");
 }
 
 TEST_F(StateBefore, ASuiteThatNobodyMeasuresAnyMoreIsMissed) {

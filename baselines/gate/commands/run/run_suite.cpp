@@ -331,7 +331,7 @@ void run_suite(const fs::path& binary, const Plan& plan) {
   const auto lock = lock_device(plan.device, progress);
   const Run described = describe_run(binary, plan);
   const auto base = suite_beside(plan, listed.suite, progress);
-  const MachineLock turn = lock_results(plan.out, listed.suite, plan.device, progress);
+  const ResultsLock turn = lock_results(plan.out, listed.suite, plan.device, progress);
   const std::string made = made_and_timed_on(described, plan, base);
   UnfinishedRun unfinished(plan.out, listed.suite, plan.device, plan.resume,
                            identity(plan, described, listed, base, made));

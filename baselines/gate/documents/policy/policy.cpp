@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <regex>
 #include <set>
 
 #include "gate/documents/results.hpp"
@@ -36,6 +37,11 @@ const char* name_of(Gate gate) {
   return gate == Gate::block ? "block" : gate == Gate::warn ? "warn" : "off";
 }
 
+bool is_device_class(const std::string& name) {
+  static const std::regex names(R"(host-[\w.+-]+-\d+t|cuda-dry-sm_\d+|nvidia-[\w.+-]+)");
+  return std::regex_match(name, names);
+}
+
 bool half_names_cuda_dry(const std::string& device) {
   return device.starts_with("cuda") && !device.starts_with("cuda-dry");
 }
@@ -46,20 +52,31 @@ std::string kind_of_class(const std::string& device_class) {
 }
 
 bool matches_glob(std::string_view pattern, std::string_view text) {
-  const std::size_t literal = std::min(pattern.find('*'), pattern.size());
-  if (!text.starts_with(pattern.substr(0, literal))) return false;
-  pattern.remove_prefix(literal);
-  text.remove_prefix(literal);
-  if (pattern.empty()) return text.empty();
-  if (pattern.starts_with("**")) {
-    for (std::size_t skip = 0; skip <= text.size(); ++skip)
-      if (matches_glob(pattern.substr(2), text.substr(skip))) return true;
-    return false;
+  // Behind the last star of each kind, and where the text that it has not taken begins. Earlier
+  // ones took as little as they could, so that giving them more would help none behind them.
+  struct Star {
+    std::size_t behind = 0, rest = 0;  // 0 where there is none
+    bool takes_more(std::string_view from) const { return behind > 0 && rest < from.size(); }
+  };
+  Star one, two;
+  for (std::size_t at = 0, in = 0; at < pattern.size() || in < text.size();) {
+    if (pattern.substr(at).starts_with("**")) {
+      two = {at += 2, in};
+      one = {};
+    } else if (pattern.substr(at).starts_with('*')) {
+      one = {++at, in};
+    } else if (at < pattern.size() && in < text.size() && pattern[at] == text[in]) {
+      ++at, ++in;
+    } else if (one.takes_more(text) && text[one.rest] != '/') {
+      at = one.behind, in = ++one.rest;
+    } else if (two.takes_more(text)) {
+      at = two.behind, in = ++two.rest;
+      one = {};
+    } else {
+      return false;
+    }
   }
-  for (std::size_t skip = 0;; ++skip) {
-    if (matches_glob(pattern.substr(1), text.substr(skip))) return true;
-    if (skip == text.size() || text[skip] == '/') return false;
-  }
+  return true;
 }
 
 bool differ_in_patch_level(const std::optional<std::string>& compiler,

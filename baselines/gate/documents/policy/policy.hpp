@@ -223,12 +223,12 @@ class Policy {
   // The reason given for a metric whose meaning changed.
   std::string why_of_metric(const std::string& metric) const;
 
-  // Throws for the first rule or waiver that matches no case and metric of these lists, and for a
-  // device that begins with cuda but not with cuda-dry, as no GPU's class does. Unless the lists
-  // are `complete`, rules about suites without a list are skipped; if they are, a file without a
-  // suite and a row without a metric are errors as well. What is removed must not be listed, except
-  // in the tier that the removal names, and for classes of devices that have none of the
-  // `baselines`, which are places in the store.
+  // Throws for the first rule or waiver that matches no case and metric of these lists, or could
+  // never act on what it matches, and for a device that no class can be called like. Unless the
+  // lists are `complete`, rules about suites without a list are skipped; if they are, a file
+  // without a suite and a row without a metric are errors as well. What is removed must not be
+  // listed, except in the tier that the removal names, and for classes of devices that have none of
+  // the `baselines`, which are places in the store.
   void check_against(const std::vector<List>& lists, bool complete,
                      const std::vector<std::string>& baselines = {}) const;
   // Throws for a value that is listed, accepted in one of these baselines, and gone by a removal
@@ -280,6 +280,9 @@ bool matches_glob(std::string_view pattern, std::string_view text);
 
 // "block", "warn", "off".
 const char* name_of(Gate gate);
+
+// Whether a class of devices may be called so: host-x86_64-v4-2t, cuda-dry-sm_90, nvidia-h200.
+bool is_device_class(const std::string& name);
 
 // Whether a rule's device begins with cuda and not with cuda-dry: on cuda-dry it may hold, and on
 // no GPU, though it reads as if it did.

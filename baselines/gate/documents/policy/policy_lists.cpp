@@ -2,6 +2,7 @@
 // The policy against what suites list and how devices are called: a rule that matches nothing is an
 // error.
 #include <algorithm>
+#include <array>
 
 #include "base/names.hpp"
 #include "gate/documents/case_name.hpp"
@@ -11,9 +12,17 @@
 namespace holdfast::gate {
 namespace {
 
+// Whether a device has no star, so that it is a whole name, and no class is called so.
+bool names_no_class(const std::string& device) {
+  return !device.empty() && device.find('*') == device.npos && !is_device_class(device);
+}
+
 // Whether a class of `kind` (host, cuda, cuda-dry) can match the glob: decided by what stands
-// before its first star, so that machines which nobody has measured yet may be meant.
+// before its first star, so that machines which nobody has measured yet may be meant. Without a
+// star it is the name of a class.
 bool kind_can_match(const std::string& device, const std::string& kind) {
+  if (device.find('*') == device.npos)
+    return !names_no_class(device) && kind_of_class(device) == kind;
   const std::string_view begins = kind == "host"   ? "host-"
                                   : kind == "cuda" ? "nvidia-"
                                                    : "cuda-dry-sm_";
@@ -21,20 +30,96 @@ bool kind_can_match(const std::string& device, const std::string& kind) {
   return prefix.starts_with(begins) || (prefix != device && begins.starts_with(prefix));
 }
 
-bool matches_something(const Scope& scope, const std::vector<List>& lists) {
-  for (const List& list : lists) {
-    for (const ListedCase& listed : list.cases) {
-      if (!matches_glob(scope.match, listed.id)) continue;
+bool covers(const Scope& scope, const ListedCase& listed, const std::string& kind) {
+  return matches_glob(scope.match, listed.id) &&
+         (scope.device.empty() || kind_can_match(scope.device, kind));
+}
+
+// Whether a listed case has all its metrics on a kind of devices, and `more(list, case, kind)`
+// holds there.
+template <class More>
+bool matches_something(const Scope& scope, const std::vector<List>& lists, const More& more) {
+  for (const List& list : lists)
+    for (const ListedCase& listed : list.cases)
       for (const auto& device : listed.devices) {
         const std::string& kind = device.first;
-        if (!scope.device.empty() && !kind_can_match(scope.device, kind)) continue;
-        if (std::ranges::all_of(
-                scope.metrics, [&](const std::string& metric) { return listed.has(kind, metric); }))
+        const auto has = [&](const std::string& metric) { return listed.has(kind, metric); };
+        if (covers(scope, listed, kind) && std::ranges::all_of(scope.metrics, has) &&
+            more(list, listed, kind))
           return true;
       }
-    }
-  }
   return false;
+}
+
+bool matches_something(const Scope& scope, const std::vector<List>& lists) {
+  return matches_something(scope, lists, [](const auto&...) { return true; });
+}
+
+// Whether it is held against an accepted value, as its gate and its tolerance say.
+bool is_held(const List& list, const std::string& metric) {
+  const auto meaning = list.metrics.find(metric);
+  return meaning != list.metrics.end() && Standard{.kind = meaning->second.kind}.stored();
+}
+
+// A hash, of which no number tells how far it moved.
+constexpr const char* text_metric = "identity";
+
+// A rule that matches something, and could never act there.
+void refuse_powerless(const Rule& rule, const std::vector<List>& lists) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(Fault::bad_input, text(rule.place, ": ", why, "; mend or remove it"));
+  };
+  const bool is_text = std::ranges::count(rule.metrics, text_metric) > 0;
+  if (is_text && (rule.bound || rule.tolerance))
+    refuse(text("this rule holds nothing: ", text_metric, " is text, which has no ",
+                rule.bound ? "bound" : "tolerance"));
+  if (rule.bound && !rule.tolerance) return;
+  const std::string& metric = rule.metrics.front();
+  if (!matches_something(rule, lists,
+                         [&](const List& list, const auto&...) { return is_held(list, metric); }))
+    refuse(text("the ", rule.tolerance ? "tolerance" : "gate", " of this rule holds nothing: no ",
+                metric, " that it matches is held against an accepted value, only against bounds"));
+}
+
+// A waiver of a sum excuses bounds on that sum, in the same order.
+void refuse_powerless(const Waiver& waiver, const std::vector<Rule>& rules,
+                      const std::vector<List>& lists) {
+  if (waiver.metrics.size() == 1) return;
+  std::string meant;
+  for (const Rule& rule : rules) {
+    const bool meets =
+        (rule.variant.empty() || waiver.variant.empty() || rule.variant == waiver.variant) &&
+        matches_something(waiver, lists, [&](const List&, const auto& listed, const auto& kind) {
+          return covers(rule, listed, kind);
+        });
+    if (!meets || !std::ranges::is_permutation(rule.metrics, waiver.metrics)) continue;
+    if (rule.metrics == waiver.metrics) return;
+    meant = rule.metric_name();
+  }
+  throw Error(Fault::bad_input,
+              text(waiver.place, ": this waiver excuses nothing: no rule bounds the sum ",
+                   waiver.metric_name(), meant.empty() ? " there" : ", but one bounds " + meant,
+                   "; mend or remove it"));
+}
+
+// A row says nothing of a metric that no suite holds against an accepted value, and of a fall
+// beside a metric that no suite has.
+void refuse_powerless(const std::string& metric, const MetricRow& row,
+                      const std::vector<List>& lists) {
+  const auto in_a_list = [&](const auto& test) { return std::ranges::any_of(lists, test); };
+  const auto refuse = [&](const std::string& why) {
+    throw Error(Fault::bad_input, text(row.said.place, ": ", why, "; mend or remove it"));
+  };
+  if ((row.gate || row.tolerance || row.patch_tolerance || row.same ||
+       !row.fall_is_change.empty()) &&
+      !in_a_list([&](const List& list) { return is_held(list, metric); }))
+    refuse(text("the row of ", metric,
+                " holds nothing: no suite holds the metric against an accepted value"));
+  for (const std::string& beside : row.fall_is_change)
+    if (beside != "*" &&
+        !in_a_list([&](const List& list) { return list.metrics.contains(beside); }))
+      refuse(text("'fall_is_change' of ", metric, " names ", beside,
+                  ", a metric that no suite lists"));
 }
 
 bool speaks_of_a_listed_suite(const Scope& scope, const std::vector<List>& lists) {
@@ -50,6 +135,15 @@ void refuse_half_a_class(const std::string& device, const std::string& place) {
       text(place, ": no GPU's class begins with cuda, as the device '", device,
            "' does; name cuda-dry-* or nvidia-*, with a rule for each where both are meant, "
            "or no device"));
+}
+
+void refuse_no_class(const std::string& device, const std::string& place) {
+  refuse_half_a_class(device, place);
+  const auto can_match = [&](const char* kind) { return kind_can_match(device, kind); };
+  if (device.empty() || std::ranges::any_of(std::array{"host", "cuda", "cuda-dry"}, can_match))
+    return;
+  throw Error(Fault::bad_input, text(place, ": no class is called like the device '", device,
+                                     "', but as host-x86_64-v4-2t, cuda-dry-sm_90 or nvidia-h200"));
 }
 
 // Whether a removal names classes of devices for which the baselines hold nothing of the suite.
@@ -126,7 +220,8 @@ bool is_listed(const LostValue& value, const Removal& removal, const std::vector
 std::vector<const Rule*> Policy::idle_rules(const std::vector<List>& lists, bool complete) const {
   std::vector<const Rule*> idle;
   for (const Rule& rule : rules_)
-    if ((complete || speaks_of_a_listed_suite(rule, lists)) && !matches_something(rule, lists))
+    if ((complete || speaks_of_a_listed_suite(rule, lists)) && !names_no_class(rule.device) &&
+        !matches_something(rule, lists))
       idle.push_back(&rule);
   return idle;
 }
@@ -141,27 +236,32 @@ void Policy::check_against(const std::vector<List>& lists, bool complete,
                   text(file, ": there is no suite '", suite,
                        "' in this build; build it, or name the file after the suite whose rules it "
                        "has"));
-  const auto refuse = [&](const Scope& scope, const char* what) {
+  // Whether it matches something; what matches nothing may be of a suite that is not here.
+  const auto matches = [&](const Scope& scope, const char* what) {
     refuse_half_a_class(scope.device, scope.place);
-    if ((!complete && !speaks_of_a_listed_suite(scope, lists)) || matches_something(scope, lists))
-      return;
+    if (matches_something(scope, lists)) return true;
+    if (!complete && !speaks_of_a_listed_suite(scope, lists)) return false;
     throw Error(Fault::bad_input,
                 text(scope.place, ": this ", what, " matches nothing: no suite lists ", scope.match,
                      scope.device.empty() ? "" : text(" on ", scope.device), " with the metric ",
                      scope.metric_name(), "; mend or remove it"));
   };
-  for (const Rule& rule : rules_) refuse(rule, "rule");
-  for (const Waiver& waiver : waivers_) refuse(waiver, "waiver");
+  for (const Rule& rule : rules_)
+    if (matches(rule, "rule")) refuse_powerless(rule, lists);
+  for (const Waiver& waiver : waivers_)
+    if (matches(waiver, "waiver")) refuse_powerless(waiver, rules_, lists);
   for (const Removal& removal : removals_) {
-    refuse_half_a_class(removal.device, removal.place);
+    refuse_no_class(removal.device, removal.place);
     if (is_told_by_lists(removal)) refuse_listed(removal, lists, baselines);
   }
-  for (const Absence& absence : absences_) refuse_half_a_class(absence.device, absence.place);
+  for (const Absence& absence : absences_) refuse_no_class(absence.device, absence.place);
   if (!complete) return;
-  for (const auto& [metric, row] : rows_)
+  for (const auto& [metric, row] : rows_) {
     if (!any([&metric = metric](const List& list) { return list.metrics.contains(metric); }))
       throw Error(Fault::bad_input, text(row.said.place, ": no suite lists the metric ", metric,
                                          "; mend or remove its row"));
+    refuse_powerless(metric, row, lists);
+  }
 }
 
 void Policy::refuse_held(const std::vector<List>& lists,

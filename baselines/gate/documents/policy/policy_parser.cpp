@@ -68,6 +68,15 @@ std::vector<std::string> parse_fall(const Reader& reader) {
   return beside;
 }
 
+// "--count-instructions": it stands in commands to paste.
+bool is_option(std::string_view words) {
+  const auto is_of_one = [](char letter) {
+    return letter == '-' || (letter >= 'a' && letter <= 'z');
+  };
+  return words.size() > 2 && words.starts_with("--") &&
+         std::all_of(words.begin(), words.end(), is_of_one);
+}
+
 // A metric's kind, direction and unit once stood here; in an earlier policy they are ignored.
 MetricRow parse_metric(const std::string& name, const Reader& reader, Policy::Age age) {
   Object object = reader.object();
@@ -86,7 +95,7 @@ MetricRow parse_metric(const std::string& name, const Reader& reader, Policy::Ag
     row.impossible_above = parse_limit(*value);
   if (const auto value = object.optional("on_request")) {
     row.on_request = value->string();
-    if (!row.on_request.starts_with("--"))
+    if (!is_option(row.on_request))
       throw value->wrong("'on_request' is the option of holdfast run that asks for the metric");
   }
   if (const auto value = object.optional("fall_is_change")) row.fall_is_change = parse_fall(*value);
@@ -114,11 +123,11 @@ std::vector<std::string> split_sum(const std::string& names) {
 
 void parse_scope(Object& object, Scope& scope) {
   const Reader match = object.take("match");
-  scope.match = match.string();
+  scope.match = glob_of(match);
   scope.place = text(match.file(), ':', match.line());
-  if (const auto value = object.optional("device")) scope.device = value->string();
+  if (const auto value = object.optional("device")) scope.device = glob_of(*value);
   if (const auto value = object.optional("variant")) scope.variant = value->one_of(variants);
-  scope.metrics = split_sum(object.take("metric").string());
+  scope.metrics = split_sum(glob_of(object.take("metric")));
 }
 
 Bound parse_bound(const Reader& reader) {
@@ -170,7 +179,7 @@ Removal parse_removal(const Reader& reader) {
   Removal removal;
   parse_scope(object, removal);
   if (const auto value = object.optional("processor")) {
-    removal.processor = value->string();
+    removal.processor = glob_of(*value);
     if (removal.processor.empty()) throw value->wrong("a processor has a name, or * for all");
   }
   if (const auto value = object.optional("tier")) removal.tier = value->one_of({"full"});
@@ -183,8 +192,8 @@ Removal parse_removal(const Reader& reader) {
 
 Absence parse_absence(const Reader& reader) {
   Object object = reader.object();
-  Absence absence{.metric = object.take("metric").string(),
-                  .device = object.take("device").string(),
+  Absence absence{.metric = glob_of(object.take("metric")),
+                  .device = glob_of(object.take("device")),
                   .reason = object.take("reason").string(),
                   .why = reason_of(object.take("why")),
                   .place = text(reader.file(), ':', reader.line())};

