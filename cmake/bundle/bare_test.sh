@@ -107,6 +107,9 @@ profile more 15 52 0 700
 profile more 15 52 7 700
 grep -q ', 1 without copies on the device, .* agree' <<< "$(./compare_counts.sh "$place/fewer" "$place/more")" ||
   fail "what a profile does not hold is told to differ, or not told"
+cp "$place/more/case.optimized.profile.json" "$place/more/other.optimized.profile.json"
+! ./compare_counts.sh "$place/fewer" "$place/more" 2> /dev/null || fail "a profile that only one folder holds is not missed"
+rm "$place/more/other.optimized.profile.json"
 profile more 15 53
 ! ./compare_counts.sh "$place/fewer" "$place/more" || fail "one kernel too many is not seen"
 echo "bundle: keeps what it promises"

@@ -121,6 +121,9 @@ for file in "$1"/*.profile.json; do
   compare
   compared=$((compared + 1))
 done
+for file in "$2"/*.profile.json; do
+  [ -f "$1/$(basename "$file")" ] || fail "$1 has no profile of $(basename "$file" .profile.json)"
+done
 [ $((compared + silent)) -gt 0 ] || fail "$1 holds no profile"
 if [ $compared -eq 0 ]; then
   echo "the device counted nothing in any of $silent profiles; \"silence\" in them says why, or nothing was executed"

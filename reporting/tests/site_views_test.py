@@ -8,6 +8,7 @@ import builders
 import planted_history
 import pytest
 from holdfast_report.site.archive import Archive, Column, Commit, Part, Run
+from holdfast_report.site.figures import describe
 from holdfast_report.site.gathering import Gathering
 from holdfast_report.site.levels import (
     Change,
@@ -231,6 +232,20 @@ def test_environments_are_told_from_the_older_to_the_newer_and_the_newest_first(
     assert differences(before, after) == told
     site = site_of(archive)
     assert [told in words(run_page(site, Renderer(site), at)[1]) for at in range(4)] == [False, False, True, False]
+
+
+def test_a_figure_tells_the_environments_of_its_own_suite() -> None:
+    of_another = {"gpt_train": Part("2026-11-21", "sha256:" + "9" * 64, {}, counts={"PASS": 1}, caveats=[])}
+    every = [run(at, fingerprint="sha256:" + digit * 64, PASS=1) for at, digit in enumerate("1122")]
+    every[3].parts.update(of_another)
+    every[0].parts["gpt_train"] = Part("2026-11-20", "sha256:" + "8" * 64, {}, counts={"PASS": 1}, caveats=[])
+    archive = archive_of(4, *every)
+    assert len(archive.environment_changes(HOST)) == 2
+    (column,) = archive.columns.values()
+    assert describe(column, archive, Levels()).endswith(f"; another environment since {sha(2)[:10]}")
+    again = archive_of(3, *[run(at, fingerprint="sha256:" + digit * 64, PASS=1) for at, digit in enumerate("121")])
+    (column,) = again.columns.values()
+    assert describe(column, again, Levels()).endswith(f"; another environment since {sha(2)[:10]}, the last of 2")
 
 
 def test_a_drift_names_where_it_began_and_both_levels() -> None:

@@ -262,8 +262,10 @@ def describe(column: Column, archive: Archive, levels: Levels) -> str:
     ]
     for change in levels.changes.get(column.key, []):
         words.append(f"changed {change_of(change.before, change.change)} at {archive.commits[change.at].called}")
-    for _, after in archive.environment_changes(column.device_class):
-        words.append(f"another environment since {archive.commits[after.at].called}")
+    moves = archive.moves(column)
+    if moves:
+        since = f"another environment since {archive.commits[moves[-1]].called}"
+        words.append(since + (f", the last of {len(moves)}" if len(moves) > 1 else ""))
     drift = levels.drifts.get(column.key)
     if drift:
         words.append(f"drifted {change_of(drift.anchor, drift.change)} since {archive.commits[drift.since].called}")
