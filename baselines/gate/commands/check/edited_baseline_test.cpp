@@ -305,11 +305,10 @@ class EditedKernels : public WhoJudges {
 
   void SetUp() override {
     WhoJudges::SetUp();
+    accepted(toy::host());
     edit([](Baseline& edited) {
       edited.entries.at(table).value = "edge 20/0/0/argument_sum=7 2b; stage 40/0/1024 1a";
     });
-    begin();
-    accepted(toy::host());
     begin();
     std::filesystem::remove(result_path(toy::dry()));
   }
