@@ -54,16 +54,6 @@ def test_the_scratch_build_is_configured_as_the_build_is() -> None:
     assert scratch_tree.settings(cache) == ["-DCMAKE_BUILD_TYPE=Release", "-DHOLDFAST_REQUIRE=host;cuda-dry:sm_90", "-GNinja"]
 
 
-def test_calm_results_have_no_spread() -> None:
-    def document(timed: dict) -> dict:
-        optimized = {"metrics": {"time_s": dict(timed), "launches": {"value": 1}}}
-        return {"cases": [{"metrics": {"speedup": dict(timed)}, "variants": {"optimized": optimized}}]}
-
-    noisy = document({"processes": [1.0, 3.0, 2.0], "median": 2.0, "mad_between": 0.5})
-    example.calm(noisy)
-    assert noisy == document({"processes": [2.0, 2.0, 2.0], "median": 2.0, "mad_between": 0})
-
-
 def test_calm_results_show_nothing_of_the_machine() -> None:
     def metrics() -> dict:
         return {
