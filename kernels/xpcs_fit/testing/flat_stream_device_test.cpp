@@ -76,8 +76,10 @@ TEST(XpcsFlatStream, GoesOnToTheSameBits) {
     int batches = 0;
     options.settings.watch = [&](const BatchRecord&) { ++batches; };
     options.resume = true;
-    const StreamOutcome resumed = emulated(one, options);
+    StreamOutcome resumed = emulated(one, options);
     EXPECT_EQ(resumed.fit, calm.fit);
+    ASSERT_TRUE(resumed.told.contains("skipped_files"));  // only a resumed fit tells it
+    EXPECT_EQ(resumed.told.extract("skipped_files").mapped(), 0);
     EXPECT_EQ(resumed.told, calm.told);
     EXPECT_LT(batches, 6 * 11);
   }
