@@ -136,7 +136,7 @@ class Confirming : public testing::Test {
     return row;
   }
   Policy policy() const {
-    const Policy now = toy::policy(policy_);
+    Policy now = toy::policy(policy_);
     if (!policy_before_) return now;
     return now.held_to({.policy = std::make_shared<const Policy>(toy::policy(*policy_before_)),
                         .values = {text(added, "|speedup"), text(added, "|time_s")}});
