@@ -29,7 +29,7 @@ if(HOLDFAST_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 
-# gcc spends 8 % of its time on collecting garbage if it may not grow to more than 128 MiB before it begins.
+# By default gcc collects garbage from 128 MiB on, which takes 8 % of its time on the gate's largest tests.
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   add_compile_options(--param=ggc-min-heapsize=524288)
 endif()
