@@ -17,7 +17,8 @@ class Transform {
   Transform(const Transform&) = delete;
   Transform& operator=(const Transform&) = delete;
 
-  // in, out are in the backend's memory; in place if equal. Counts one library call.
+  // in, out are in the backend's memory; in place if equal. Counts one library call. A
+  // real_backward transform leaves anything in `in`: libraries use it as a work area, or not.
   void operator()(const void* in, void* out);
 
  private:

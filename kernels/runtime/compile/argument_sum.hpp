@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/count/launch.hpp"
+
 namespace holdfast {
 
 // How a word of an argument counts, as a bit beside its width in bytes.
@@ -188,6 +190,28 @@ ArgumentSums argument_sums(const Argument& argument) {
   else if constexpr (is_transparent<Argument>)
     for (const Word& word : words_of<Argument>()) sums += told_by(bytes, word);
   return sums;
+}
+
+template <class Argument>
+void add_pointers(std::size_t argument, std::vector<PointerPlace>& places) {
+  if constexpr (std::is_pointer_v<Argument>)
+    places.push_back({.argument = argument});
+  else if constexpr (is_transparent<Argument>)
+    for (const Word& word : words_of<Argument>())
+      if (word.as == Told::pointer && word.width == sizeof(void*))
+        places.push_back({argument, word.offset});
+}
+
+// The pointers among a kernel's arguments, those of aggregates included.
+template <class... Arguments>
+const std::vector<PointerPlace>& pointers_among() {
+  static const std::vector<PointerPlace> places = [] {
+    std::vector<PointerPlace> found;
+    std::size_t argument = 0;
+    (add_pointers<Arguments>(argument++, found), ...);
+    return found;
+  }();
+  return places;
 }
 
 }  // namespace holdfast

@@ -135,6 +135,15 @@ TEST(ArgumentSum, FindsNothingBetweenMembers) {
                                           std::pair(32, 8), std::pair(40, 8)));
 }
 
+TEST(PointersAmong, ArgumentsAreThoseOfTheirTypes) {
+  std::vector<std::pair<std::size_t, std::size_t>> found;
+  for (const auto& [argument, offset] :
+       pointers_among<int, const double*, std::uint64_t, Stage<double>, Range, void*>())
+    found.emplace_back(argument, offset);
+  EXPECT_THAT(found, testing::ElementsAre(std::pair(1, 0), std::pair(3, 0), std::pair(3, 8),
+                                          std::pair(5, 0)));
+}
+
 TEST(ArgumentSum, OfSizesLosesNoDigit) {
   const Plan<float> nothing, plan = {.total = (1LL << 40) - 1};
   EXPECT_EQ(argument_sum(plan) - argument_sum(nothing), 1099511627775);

@@ -138,6 +138,7 @@ void take(const Artifact& artifact, const std::vector<WantedKernel>& wanted, Com
                                           .spill_bytes = entry.spill_bytes,
                                           .shared_bytes = entry.shared_bytes,
                                           .local_bytes = entry.local_bytes,
+                                          .most_threads = most_threads(artifact.ptx, entry.name),
                                           .cubin_hash = compiled.cubin_hash});
   }
 }

@@ -75,9 +75,12 @@ class Kernel {
     void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
     static constexpr std::size_t sizes[] = {sizeof(Arguments)..., 0};
     const ArgumentSums told = (ArgumentSums() + ... + argument_sums(arguments));
-    device_->launch(
-        *function_, shape,
-        {.pointers = pointers, .sizes = sizes, .sum = told.words, .magnitudes = told.magnitudes});
+    device_->launch(*function_, shape,
+                    {.pointers = pointers,
+                     .sizes = sizes,
+                     .sum = told.words,
+                     .magnitudes = told.magnitudes,
+                     .known_pointers = pointers_among<Arguments...>()});
   }
   const Function& function() const { return *function_; }
 

@@ -337,6 +337,17 @@ TEST_F(CompilerTest, KnowsRegistersSpillsAndSharedMemoryOfEachKernel) {
   EXPECT_EQ(functions[1].registers, 64);
 }
 
+TEST_F(CompilerTest, KnowsTheLaunchBoundsOfEachKernelOfACachedProgramToo) {
+  for (int i = 0; i < 2; ++i) {
+    const auto backend = fresh();
+    const auto module =
+        backend->compiler->compile({.code = resources, .entries = {"share", "spill"}});
+    EXPECT_EQ(module.compiled().functions[0].most_threads, 0);
+    EXPECT_EQ(module.compiled().functions[1].most_threads, 1024);
+    forget_cached_programs();
+  }
+}
+
 TEST_F(CompilerTest, KnowsTheLocalMemoryOfEachKernel) {
   const Source code{"test/local.cu",
                     "__global__ void none(float* x) { x[0] = 1; }\n"

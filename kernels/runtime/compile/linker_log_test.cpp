@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nvJitLink's report on a program, read number by number: all numbers differ, so that one read from
-// the wrong place shows.
+// the wrong place shows. And what the PTX says of launches.
 #include <gmock/gmock.h>
 
 #include "runtime/compile/nvrtc.hpp"
@@ -81,6 +81,18 @@ TEST_F(LinkerLog, NumbersThatItSaysInOtherWordsAreAnErrorAndNotNone) {
                 testing::HasSubstr("nvJitLink does not report them"))
         << words;
   }
+}
+
+TEST(LaunchBounds, AreThoseOfTheKernelOfThatNameAndTheirProduct) {
+  constexpr std::string_view ptx =
+      ".visible .entry _Z5sharePf(\n\t.param .u64 _Z5sharePf_param_0\n)\n.maxntid 32, 4, 2\n"
+      ".minnctapersm 2\n{\n\tret;\n}\n.entry _Z5share(\n)\n{\n}\n"
+      ".entry _Z5exactv()\n.reqntid 96\n{\n}\n";
+  EXPECT_EQ(most_threads(ptx, "_Z5sharePf"), 256);
+  EXPECT_EQ(most_threads(ptx, "_Z5share"), 0);
+  EXPECT_EQ(most_threads(ptx, "_Z5exactv"), 96);
+  EXPECT_THAT(refusal_of([&] { (void)most_threads(ptx, "_Z5other"); }, Fault::compile),
+              testing::HasSubstr("the launch bounds of kernel _Z5other"));
 }
 
 }  // namespace

@@ -228,6 +228,29 @@ void read_resources(std::string_view log, std::int64_t reserved,
   for (auto& entry : entries) entry.spill_bytes += of_functions;
 }
 
+// "... .entry NAME(parameters) .maxntid 256, 1, 1 .minnctapersm 2 { ...": the product counts.
+int most_threads(std::string_view ptx, std::string_view name) {
+  const auto found = ptx.find(text(".entry ", name, "("));
+  if (found == ptx.npos)
+    throw Error(Fault::compile, text("failed to read the launch bounds of kernel ", name,
+                                     ": its program's PTX does not hold it"));
+  ptx = ptx.substr(found, ptx.find('{', found) - found);
+  int threads = 0;
+  for (const std::string_view directive : {".maxntid ", ".reqntid "}) {
+    const auto at = ptx.find(directive);
+    if (at == ptx.npos) continue;
+    threads = 1;
+    const std::string_view line = first_line(ptx.substr(at + directive.size()));
+    for (const char* next = line.data(); next < line.data() + line.size();) {
+      int extent = 0;
+      const auto [end, status] = std::from_chars(next, line.data() + line.size(), extent);
+      if (status == std::errc()) threads *= extent;
+      next = end + 1;
+    }
+  }
+  return threads;
+}
+
 ToolkitVersions toolkit_versions() {
   // Only their output tells the libraries' patch level, on which a cubin depends.
   static const ToolkitVersions versions = [] {

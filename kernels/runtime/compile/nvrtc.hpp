@@ -63,4 +63,8 @@ std::int64_t static_bytes(std::string_view log);
 void read_resources(std::string_view log, std::int64_t reserved,
                     std::vector<Artifact::Entry>& entries);
 
+// The most threads that a block of a kernel may have by its __launch_bounds__, 0 if it has none.
+// Throws Error{compile} if the PTX lacks it.
+int most_threads(std::string_view ptx, std::string_view name);
+
 }  // namespace holdfast

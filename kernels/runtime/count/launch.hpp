@@ -33,11 +33,17 @@ struct LaunchShape {
   auto operator<=>(const LaunchShape&) const = default;
 };
 
+// Where a pointer lies: in which argument, and behind how many of its bytes.
+struct PointerPlace {
+  std::size_t argument = 0, offset = 0;
+};
+
 // What a kernel is given. The sizes let a graph find the memory that the arguments refer to.
 struct LaunchArguments {
-  void** pointers = nullptr;                // to each argument
-  std::span<const std::size_t> sizes = {};  // of each, bytes
-  std::int64_t sum = 0, magnitudes = 0;     // of them (argument_sum.hpp)
+  void** pointers = nullptr;                          // to each argument
+  std::span<const std::size_t> sizes = {};            // of each, bytes
+  std::int64_t sum = 0, magnitudes = 0;               // of them (argument_sum.hpp)
+  std::span<const PointerPlace> known_pointers = {};  // by the arguments' types
 };
 
 // An in-order queue of a device. Kernels, replays and synchronous work use the main lane; copies
@@ -67,6 +73,7 @@ struct Function {
   int spill_bytes = 0;                // local-memory spills, stores plus loads
   int shared_bytes = 0;               // static, per block
   int local_bytes = 0;                // per thread: arrays and spills in local memory
+  int most_threads = 0;               // per block, by __launch_bounds__; 0 if it does not say
   std::string cubin_hash = {};        // of the program's cubin
   const void* handle = nullptr;       // cudaKernel_t on a real device
   std::int64_t launches = 0;          // so far, for the kernel table of a result

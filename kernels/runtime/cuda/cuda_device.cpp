@@ -121,7 +121,8 @@ class CudaDevice final : public Device {
     return open_cupti_trace(start);
   }
 
-  double time(const std::function<void()>& enqueue) override {
+ private:
+  double do_time(const std::function<void()>& enqueue) override {
     check(cudaEventRecord(begin_.get(), stream_.get()), "record the start of a timing");
     if (copies_) let_wait(copies_, begin_);
     enqueue();
@@ -135,8 +136,6 @@ class CudaDevice final : public Device {
     check(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()), "read the elapsed time");
     return double{milliseconds} * 1e-3;
   }
-
- private:
   void* do_allocate(std::size_t bytes) override {
     void* memory = nullptr;
     const auto status = cudaMalloc(&memory, bytes > 0 ? bytes : 1);

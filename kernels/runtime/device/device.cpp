@@ -31,6 +31,9 @@ std::string refusal(const Architecture& arch, const Function& function, const La
     return text("a grid of ", shown(shape.grid), " blocks; 1 to ", grid_limit_x,
                 " are allowed along x, 1 to ", grid_limit_yz, " along y and z");
 
+  if (function.most_threads > 0 && threads > function.most_threads)
+    return text("a block of ", threads, " threads; its __launch_bounds__ allow ",
+                function.most_threads);
   const auto shared = function.shared_bytes + static_cast<std::int64_t>(shape.shared_bytes);
   if (shared > arch.shared_bytes_per_block)
     return text("a block needs ", shared, " bytes of shared memory, sm_", arch.sm, " gives ",
@@ -178,6 +181,7 @@ void Device::launch(Function& function, const LaunchShape& shape,
     each_word(arguments, [&](const void* word) {
       if (is_pinned(word, 1)) refuse_pinned(node());
     });
+  if (checks_pointers()) require_held(function, arguments);
   enqueue(node, {}, [&] { do_launch(function, shape, arguments.pointers); });
   if (capturing_) each_word(arguments, [&](const void* word) { note_use(word); });
   function.shapes.insert(shape);
@@ -252,6 +256,25 @@ void Device::transform(FftPlan& plan, const void* in, void* out) {
   enqueue([&] { return called(shown(plan.problem)); }, {in, out, plan.work_area},
           [&] { do_transform(plan, in, out); });
   count_library_call(plan.problem.flops(), plan.problem.moved_bytes());
+}
+
+double Device::time(const std::function<void()>& enqueue) {
+  if (timing_ || (!executes() && ledger_->phase() == Ledger::Phase::steady))
+    throw Error(Fault::broken_rule,
+                "times work in a step, and so waits for it, which no count says: leave it to "
+                "whoever calls the step");
+  struct Clear {
+    bool& flag;
+    ~Clear() { flag = false; }
+  };
+  const Clear clear{timing_};
+  timing_ = true;
+  return do_time(enqueue);
+}
+
+void Device::drain() {
+  if (ledger_->phase() == Ledger::Phase::steady) return synchronize();
+  do_synchronize();
 }
 
 void Device::synchronize() {

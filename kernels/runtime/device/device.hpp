@@ -85,8 +85,9 @@ class Device {
   void fill_zero(void* memory, std::size_t bytes);
 
   void load(std::span<const char> cubin, Function& function);
-  // Checks the shape against the architecture and the function's resources; Error{broken_rule}
-  // names the kernel.
+  // Checks the shape against the architecture and the function's resources and launch bounds, and
+  // where nothing or a CPU executes that pointers are to memory that is held here;
+  // Error{broken_rule} names the kernel.
   void launch(Function& function, const LaunchShape& shape, const LaunchArguments& arguments = {});
 
   // Records everything `enqueue` puts on the stream, without executing it. Synchronising,
@@ -109,9 +110,11 @@ class Device {
   virtual std::unique_ptr<DeviceTrace> open_trace(std::chrono::steady_clock::time_point start);
 
   // Seconds the device spent on the work that `enqueue` puts on its lanes; zero on a dry device.
-  virtual double time(const std::function<void()>& enqueue) = 0;
+  // It waits, and no count says so: Error{broken_rule} within timed work, and in a steady step of a
+  // dry device.
+  double time(const std::function<void()>& enqueue);
   void synchronize();
-  void drain() { do_synchronize(); }  // the same uncounted, for observers
+  void drain();  // for observers: not counted outside of steady steps
 
   Ledger& ledger() { return *ledger_; }
 
@@ -121,6 +124,9 @@ class Device {
   virtual void do_release_pinned(void* memory) noexcept;
 
  private:
+  // A launch on a GPU is timed, so it looks none up.
+  virtual bool checks_pointers() const { return !executes(); }
+  virtual double do_time(const std::function<void()>& enqueue) = 0;
   virtual void* do_allocate(std::size_t bytes) = 0;
   virtual void do_release(void* memory) noexcept = 0;
   virtual void do_upload(void* to, const void* from, std::size_t bytes) = 0;
@@ -168,6 +174,8 @@ class Device {
   bool is_pinned(const void* memory, std::size_t bytes) const;
   void require_pinned(std::string_view doing, const void* memory, std::size_t bytes) const;
   [[noreturn]] static void refuse_pinned(const Graph::Node& given);
+  bool is_held(const void* memory) const;  // in an allocation, or one past its end
+  void require_held(const Function& function, const LaunchArguments& arguments) const;
   void require_own(const LaneEvent& event) const;
   void require_recorded(const LaneEvent& event) const;
   void abandon_capture() noexcept;
@@ -190,6 +198,7 @@ class Device {
   Graph* capturing_ = nullptr;                      // the graph being captured
   int captured_nodes_ = 0;                          // in its counterpart on the device
   std::string released_in_capture_ = {};            // "releases 'h'"; empty if nothing was
+  bool timing_ = false;
 };
 
 }  // namespace holdfast

@@ -15,12 +15,11 @@ class DryDevice final : public Device {
   bool executes() const override { return false; }
   std::optional<std::int64_t> memory_bytes() const override { return {}; }
 
-  double time(const std::function<void()>& enqueue) override {
+ private:
+  double do_time(const std::function<void()>& enqueue) override {
     enqueue();
     return 0;
   }
-
- private:
   // Nothing dereferences these addresses: they only need to be distinct, aligned as on a real
   // device, and unlike what a kernel is given otherwise.
   void* do_allocate(std::size_t bytes) override {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verbs of a device that record work and replay it, and track the memory that a graph refers
 // to.
+#include <cstring>
 #include <iterator>
 
 #include "runtime/base/error.hpp"
@@ -76,6 +77,26 @@ void Device::replay(const Graph& graph) {
   for (const auto& [function, launched] : graph.launched) {
     function->launches += launched.launches;
     function->argument_sum += launched.argument_sum;
+  }
+}
+
+bool Device::is_held(const void* memory) const {
+  const auto after = live_.upper_bound(memory);
+  if (after == live_.begin()) return false;
+  const auto& [begin, held] = *std::prev(after);
+  return static_cast<const std::byte*>(memory) <= static_cast<const std::byte*>(begin) + held.bytes;
+}
+
+void Device::require_held(const Function& function, const LaunchArguments& arguments) const {
+  for (const auto& [argument, offset] : arguments.known_pointers) {
+    const void* memory = nullptr;
+    std::memcpy(static_cast<void*>(&memory),
+                static_cast<const std::byte*>(arguments.pointers[argument]) + offset,
+                sizeof memory);
+    if (memory && !is_held(memory))
+      throw Error(Fault::broken_rule, text(function.expression, " is given a pointer in argument ",
+                                           argument + 1, " to memory that nobody holds on ", name(),
+                                           ": give it a buffer that is alive, or none"));
   }
 }
 

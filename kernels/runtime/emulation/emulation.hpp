@@ -22,8 +22,9 @@ struct Index3 {
 extern constinit thread_local Index3 threadIdx, blockIdx;
 extern constinit thread_local Dim3 blockDim, gridDim;
 
-// Order of threads between barriers, forward or backward: a missing barrier shows in one of the
-// two.
+// Order of threads between barriers, forward or backward: a missing barrier between a write and a
+// read shows in one of the two. What threads or blocks add to one place without an atomic shows in
+// neither, because a thread runs undisturbed between barriers, and a block to its end.
 enum class Order { forward, backward };
 
 // Calls `body` once per thread of the grid. Blocks of a cooperative launch are alive at the same

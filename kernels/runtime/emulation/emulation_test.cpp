@@ -6,6 +6,7 @@
 
 #include "runtime/backend/blas.hpp"
 #include "runtime/backend/buffer.hpp"
+#include "runtime/backend/fft.hpp"
 #include "runtime/backend/spoil.hpp"
 #include "runtime/emulation/emulated_device.hpp"
 #include "runtime/emulation/emulation_shim.hpp"
@@ -392,6 +393,25 @@ TEST_F(EmulatedDeviceTest, TwoKernelsOfOneNameAreRefused) {
   added.add("put", &emulation_on_cpu::put);
   EXPECT_EQ(refusal_of([&] { added.add("put", &emulation_on_cpu::sum); }, Fault::broken_rule),
             "the emulated device has another kernel put already");
+}
+
+TEST_F(EmulatedDeviceTest, AKernelThatIsGivenMemoryOfTheHostIsRefused) {
+  std::vector<double> of_host(10);
+  EXPECT_THAT(
+      refusal_of([&] { module.kernel<double*, int>("put")({}, of_host.data(), 0); },
+                 Fault::broken_rule),
+      HasSubstr("put is given a pointer in argument 1 to memory that nobody holds on emulated"));
+  EXPECT_EQ(of_host[0], 0);
+}
+
+// A library may use it as a work area: of some sizes, or with some plans.
+TEST_F(EmulatedDeviceTest, ASpectrumIsNotANumberOnceARealTransformWentBackFromIt) {
+  const Buffer<double> spectrum(*backend, std::vector<double>(10, 1), "spectrum"),
+      back(*backend, 8, "back");
+  Transform(*backend, {.kind = Fft::Kind::real_backward, .columns = 8})(spectrum.data(),
+                                                                        back.data());
+  EXPECT_THAT(back.to_host(), testing::Not(testing::Contains(testing::IsNan())));
+  EXPECT_THAT(spectrum.to_host(), testing::Each(testing::IsNan()));
 }
 
 TEST_F(EmulatedDeviceTest, MatrixProductsAreComputed) {
