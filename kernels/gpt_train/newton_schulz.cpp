@@ -33,10 +33,11 @@ void validate(const Matrices& what, bool device) {
 
 }  // namespace
 
-std::vector<double> drawn(const Matrices& what) {
+std::vector<double> drawn(const Matrices& what, int input) {
+  const std::uint64_t stream = matrix_stream + static_cast<std::uint64_t>(input);
   std::vector<double> all;
   for (std::int64_t k = 0; k < what.numbers(); ++k)
-    all.push_back(near_normal(matrix_stream, static_cast<std::uint64_t>(k)));
+    all.push_back(near_normal(stream, static_cast<std::uint64_t>(k)));
   return all;
 }
 

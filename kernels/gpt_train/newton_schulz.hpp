@@ -24,10 +24,11 @@ struct Matrices {
   std::int64_t numbers() const { return batch * each(); }
 };
 
-// The matrices before rounding, one after the other, row-major.
-std::vector<double> drawn(const Matrices& what);
+// The matrices of an input before rounding, one after the other, row-major.
+std::vector<double> drawn(const Matrices& what, int input = 0);
 
-// A step orthogonalises each of them separately; its result has their order. On a device
+// A step orthogonalises each of them separately; its result has their order. start_again() draws
+// those of another input. On a device
 // layout_bytes is read. Throws Error{bad_input} for invalid sizes.
 std::unique_ptr<Computation> make_newton_schulz(Backend& backend, Variant variant,
                                                 const Matrices& what);

@@ -25,9 +25,9 @@ std::unique_ptr<Computation> make_spectrum(int n, Backend& backend, Variant vari
   return make(n, backend);
 }
 
-double exact_power(int n) {
+double exact_power(int n, int input) {
   double sum = 0;
-  for (const double x : samples(n)) sum += x * x;
+  for (const double x : samples(n, input)) sum += x * x;
   return sum * n * n;
 }
 

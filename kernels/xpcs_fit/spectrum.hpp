@@ -12,11 +12,12 @@ namespace holdfast::xpcs_fit {
 
 // result(): sum |Y|^2, Y the transform of x_k, k = i n + j. The reference draws x in the step on a
 // host, as published, and widens it to complex numbers; the optimized one transforms real numbers
-// and counts twice the frequencies whose mirror it omits. Throws Error{bad_input} for n < 2.
+// and counts twice the frequencies whose mirror it omits. start_again() takes other samples. Throws
+// Error{bad_input} for n < 2.
 std::unique_ptr<Computation> make_spectrum(int n, Backend& backend, Variant variant);
 
 // The same power by Parseval: n^2 sum x^2.
-double exact_power(int n);
+double exact_power(int n, int input = 0);
 Work spectrum_work(int n);
 
 // Private to the workload.

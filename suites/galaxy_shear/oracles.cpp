@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "galaxy_shear/oracles.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numbers>
@@ -128,9 +129,20 @@ double off_losses(const Row& row, std::span<const double> losses, int first) {
   return worst;
 }
 
-// A distance of whole fits. Every loss must be finite. Every galaxy is compared along its path; of
-// fits at rest only the first, and the others at their ends; for another input than the case's own,
-// the path takes long and the end shows as much.
+// The galaxies that are compared along their paths; each takes the oracle a second. Fits at rest
+// also show at their ends what they are, so of them it is the first, and of another input none;
+// else the first, the last and two between.
+std::vector<int> followed(const Row& row, int input) {
+  constexpr int most = 4;
+  const int batch = row.options.batch;
+  if (rests(row)) return input == 0 ? std::vector{0} : std::vector<int>();
+  std::vector<int> all;
+  for (int k = 0; k < std::min(batch, most); ++k)
+    all.push_back(batch <= most ? k : k * (batch - 1) / (most - 1));
+  return all;
+}
+
+// A distance of whole fits. Every loss must be finite, and no last one above its first.
 double distance_of_fits(const Row& row, double limit, const Values& result, int input) {
   const int latents = row.options.latents, batch = row.options.batch, steps = row.options.steps;
   if (result.size() != std::size_t(batch) * (latents + steps + 1)) return INFINITY;
@@ -139,8 +151,11 @@ double distance_of_fits(const Row& row, double limit, const Values& result, int 
   for (const double status : all.last(batch)) worst = larger(worst, status);
   const std::span losses = all.subspan(batch * latents, batch * steps);
   for (const double loss : losses) worst = larger(worst, loss - loss);  // 0 if finite, else NaN
-  const int followed = !rests(row) ? batch : input == 0 ? 1 : 0;
-  for (int b = 0; b < followed; ++b) {
+  for (int b = 0; b < batch; ++b) {
+    const double first = losses[b * steps], last = losses[(b + 1) * steps - 1];
+    worst = larger(worst, std::max(0., (last - first) / std::abs(first)));
+  }
+  for (const int b : followed(row, input)) {
     const oracle::Fit& fit = fit_of(row, input * batch + b, steps);
     worst = larger(worst, larger(relative(all.subspan(b * latents, latents), fit.u),
                                  relative(losses.subspan(b * steps, steps), fit.losses)));

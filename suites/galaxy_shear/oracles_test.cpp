@@ -144,7 +144,7 @@ TEST(GalaxyOracle, AFitOfAnotherNumberOfStepsIsWrongHoweverCloseItEnds) {
 
 // Two galaxies of 4 latents, then 200 losses of each. A learning rate of 1e-5 moves none to its
 // truth.
-TEST(GalaxyOracle, OfAFitThatDoesNotRestEveryGalaxyIsComparedAlongItsPath) {
+TEST(GalaxyOracle, OfTwoFitsThatDoNotRestBothAreComparedAlongTheirPaths) {
   for (const double rate : {0., 1e-5}) {
     const Row row = {
         .family = &families::map,
@@ -165,6 +165,34 @@ TEST(GalaxyOracle, OfAFitThatDoesNotRestEveryGalaxyIsComparedAlongItsPath) {
         EXPECT_GT(distance(spoilt), known.limit) << rate << ' ' << input << ' ' << place;
       }
     }
+  }
+}
+
+// The direct sums of a thousand paths would take minutes.
+TEST(GalaxyOracle, OfALargeBatchThatDoesNotRestFourAreComparedAlongTheirPaths) {
+  constexpr int batch = 64, steps = 3;
+  const Row row = {.family = &families::map,
+                   .options = {.fft = 16, .image = 7, .batch = batch, .steps = steps}};
+  const auto backend = open_backend("host");
+  const auto fit = make(row, *backend, Variant::optimized);
+  const Oracle known = oracle_of(row);
+  for (const int input : {0, 1}) {
+    fit->start_again(input);
+    const std::vector<double> right = result_of(*fit);
+    const auto is_right = [&](int b, int step, double loss) {
+      std::vector<double> spoilt = right;
+      spoilt.at(std::size_t(batch * 4 + b * steps + step)) = loss;
+      return (input == 0 ? known.distance(spoilt, {}) : known.other(spoilt, 1)) <= known.limit;
+    };
+    std::vector<int> followed;
+    for (int b = 0; b < batch; ++b) {
+      const double first = right.at(std::size_t(batch * 4 + b * steps));
+      EXPECT_TRUE(is_right(b, 0, first));
+      EXPECT_FALSE(is_right(b, 1, NAN));
+      EXPECT_FALSE(is_right(b, steps - 1, 1.1 * first)) << b;
+      if (!is_right(b, 1, 0.9 * first)) followed.push_back(b);
+    }
+    EXPECT_EQ(followed, (std::vector{0, 21, 42, 63})) << input;
   }
 }
 

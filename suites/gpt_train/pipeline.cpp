@@ -37,6 +37,9 @@ class Least {
   int samples_ = 0, in_vain_ = 0;
 };
 
+Row training_of(const Row& row) {
+  return as(row.trained ? *row.trained : families::train_step, row);
+}
 double limit_of_batches(const Row& row) {
   return oracle_of(as(families::train_step, row)).limit;
 }
@@ -45,7 +48,7 @@ double limit_of_batches(const Row& row) {
 class Pipeline {
  public:
   Pipeline(Session& session, const Row& row, Fetching fetching)
-      : session_(session), row_(as(families::train_step, row)), backend_(session.open()) {
+      : session_(session), row_(training_of(row)), backend_(session.open()) {
     row_.options.fetching = fetching;
     const FewerThreads one(1);
     training_ = make(row_, backend_, Variant::optimized);

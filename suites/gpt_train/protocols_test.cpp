@@ -2,6 +2,10 @@
 // What the protocols read, compared with the formulas that their metrics are named after.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "gpt_train/problem/tensors.hpp"
@@ -42,6 +46,86 @@ TEST(GptMemory, IsPutBesideFourNumbersOfEachParameterAndItsFormula) {
         (variant == Variant::optimized ? found.optimized : found.reference.value()).readings;
     EXPECT_EQ(told.at("rule_of_thumb_ratio"), told.at("peak_bytes") / rule);
     EXPECT_EQ(told.at("estimate_ratio"), 1);
+  }
+}
+
+// Two members of the batch exchanged, which changes no norm.
+TEST(GptMatrices, OfSizesWithoutAnOracleAreHeldToTheReferences) {
+  struct Exchanged final : Computation {
+    Exchanged(std::unique_ptr<Computation> own, std::int64_t length)
+        : inner(std::move(own)), each(length) {}
+    void step() override { inner->step(); }
+    std::vector<double> result() override {
+      std::vector<double> all = inner->result();
+      if (std::ssize(all) == 2 * each) std::rotate(all.begin(), all.begin() + each, all.end());
+      return all;
+    }
+    void start_again(int input) override { inner->start_again(input); }
+    std::unique_ptr<Computation> inner;
+    std::int64_t each;
+  };
+  const Row row = {.family = &families::newton_schulz, .matrices = {264, 272, 2}};
+  Case one = case_of(row);
+  one.derived = {};
+  const MeasureOptions brief = {.budget = {.seconds = 0, .fewest_rounds = 3, .most_rounds = 3}};
+  const Measurement right = measure(one, "host", brief);
+  EXPECT_EQ(right.status, Measurement::Status::ok) << right.reason;
+  auto& steps = std::get<Steps>(one.recipe);
+  steps.make = [=, made = steps.make](Backend& backend,
+                                      Variant variant) -> std::unique_ptr<Computation> {
+    auto inner = made(backend, variant);
+    if (variant == Variant::reference) return inner;
+    return std::make_unique<Exchanged>(std::move(inner), row.matrices.each());
+  };
+  EXPECT_EQ(measure(one, "host", brief).check, CheckStatus::failed);
+}
+
+// The training whose result is off.
+class Off final : public Computation {
+ public:
+  explicit Off(std::unique_ptr<Computation> inner) : inner_(std::move(inner)) {}
+  void step() override { inner_->step(); }
+  std::vector<double> result() override {
+    std::vector<double> all = inner_->result();
+    for (double& value : all) value *= 1.5;
+    return all;
+  }
+  std::vector<NamedReading> readings() override { return inner_->readings(); }
+
+ private:
+  std::unique_ptr<Computation> inner_;
+};
+
+// What spoils one of the three trainings: one alone, one after the other, and side by side.
+enum class Spoilt { nothing, result, rounds };
+Measurement of_a_pipeline(Spoilt what, int which) {
+  static Spoilt spoilt;
+  static int place, count;
+  spoilt = what, place = which, count = 0;
+  Family<Row> family = families::train_step;
+  family.make = [](const Row& row, Backend& backend, Variant variant) {
+    const bool here = ++count == place;
+    Row own = row;
+    if (here && spoilt == Spoilt::rounds) --own.options.fetching.rounds;
+    auto right = families::train_step.make(own, backend, variant);
+    if (here && spoilt == Spoilt::result) right = std::make_unique<Off>(std::move(right));
+    return right;
+  };
+  Row row = {.family = &families::data_pipeline, .model = Model::micro, .trained = &family};
+  row.options.shape = shape_of(Model::micro);
+  row.options.fetching.ahead = true;
+  return measure(case_of(row), "host", {});
+}
+
+TEST(GptPipeline, IsWrongIfAnyOfTheTrainingsThatItPutsBesideEachOtherIs) {
+  const Measurement right = of_a_pipeline(Spoilt::nothing, 0);
+  ASSERT_EQ(right.status, Measurement::Status::ok) << right.reason;
+  for (const int which : {1, 2, 3})
+    EXPECT_EQ(of_a_pipeline(Spoilt::result, which).check, CheckStatus::failed) << which;
+  for (const int which : {2, 3}) {
+    const Measurement found = of_a_pipeline(Spoilt::rounds, which);
+    EXPECT_EQ(found.check, CheckStatus::failed) << which;
+    EXPECT_EQ(found.oracle, "a checksum of all rounds") << which;
   }
 }
 

@@ -16,9 +16,10 @@ struct Row {
   Tier tier = Tier::gate;
   Model model = Model::tiny;
   Options options = {};
-  Matrices matrices = {};  // of newton_schulz, which has no model
-  Kinds only = {};         // devices it is restricted to; empty: all that can run it
-  bool counted = false;    // small enough for its instructions to be counted
+  Matrices matrices = {};                // of newton_schulz, which has no model
+  Kinds only = {};                       // devices it is restricted to; empty: all that can run it
+  bool counted = false;                  // small enough for its instructions to be counted
+  const Family<Row>* trained = nullptr;  // by data_pipeline, instead of families::train_step
 };
 
 namespace families {

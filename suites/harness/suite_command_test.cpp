@@ -86,9 +86,18 @@ TEST_F(SuiteCommand, AnUnknownFlagOfGoogleBenchmarkIsUsage) {
 }
 
 TEST_F(SuiteCommand, AVariableOfGoogleBenchmarkIsUsage) {
-  for (const char* variable : {"BENCHMARK_FILTER=rhs", "BENCHMARK_LIST_TESTS=1"})
-    expect_usage(run(std::string(variable) + ' ' + uncalibrated + "--tier=smoke --filter=rhs/n:24"),
-                 variable);
+  for (const char* variable : {"BENCHMARK_FILTER", "BENCHMARK_LIST_TESTS"}) {
+    const Said said = run(std::string(variable) + "=its_value " + uncalibrated +
+                          "--tier=smoke --filter=rhs/n:24");
+    expect_usage(said, variable);
+    EXPECT_THAT(said.words, Not(HasSubstr("its_value")));
+  }
+}
+
+TEST_F(SuiteCommand, AVariableThatGoogleBenchmarkDoesNotReadIsNobodysConcern) {
+  const Said said = run("BENCHMARK_RESULTS_DIR=/srv " + std::string(uncalibrated) +
+                        "--tier=smoke --filter=rhs/n:24");
+  EXPECT_EQ(said.exit, 0) << said.words;
 }
 
 TEST_F(SuiteCommand, AnAbsentFolderForGoogleBenchmarksFileIsUsage) {

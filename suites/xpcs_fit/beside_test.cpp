@@ -100,6 +100,22 @@ TEST(XpcsInputs, AreMadeAnewForAllThatTheyDependOn) {
   EXPECT_EQ(data(other), data(row));
 }
 
+// Two of the largest size would fill a small machine.
+TEST(XpcsInputs, OfTheLargeOnesOnlyTheLastIsKept) {
+  const Row row = {.angles = 3, .frames = 41};
+  Row other = row;
+  other.options.mode = Mode::at_rest;
+  const std::int64_t bytes = 8 * points_of(row);
+  const std::weak_ptr<const Input> small = problem_of(row, true, bytes).input;
+  EXPECT_EQ(problem_of(other, true, bytes).input->size.angles, 3);
+  EXPECT_FALSE(small.expired());
+  const std::weak_ptr<const Input> large = problem_of(row, true, bytes - 1).input;
+  EXPECT_EQ(problem_of(row, true, bytes - 1).input, large.lock());
+  const Problem next = problem_of(other, true, bytes - 1);
+  EXPECT_TRUE(large.expired());
+  EXPECT_EQ(next.input->data, problem_of(other, true, bytes).input->data);
+}
+
 // A fit that leaves twice the variance of the noise, and whose third parameter is three deviations
 // from the truth.
 TEST(XpcsReadings, OfAFitAreItsPassesItsFarthestPullAndTheVarianceThatItLeaves) {

@@ -121,7 +121,8 @@ void add_ways(Rows& rows) {
                    .options = {.mode = mode},
                    .strategy = way.strategy,
                    .source = way.source};
-        // Hosts would generate a gigabyte of data first; beyond that a GPU is needed.
+        // Hosts would generate a gigabyte of data first; beyond that a GPU is needed, and where the
+        // host has the data, 8 GB of its memory.
         if (size >= NamedSize::x || way.source == DataSource::generated) row.only = gpu;
         if (size == NamedSize::xx) row.only = {"cuda"};
         rows.push_back(row);

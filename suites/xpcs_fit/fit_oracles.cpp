@@ -108,7 +108,14 @@ End exact_end(const Row& row, bool converges, const LostPoints& lost) {
       known ? published_end(*known, problem, converges) : solved_end(problem, converges, lost);
   const bool narrow = row.options.precision == Precision::f32;
   end.above = end.below = (narrow ? 1e-6 : 1e-9) * end.cost;
-  if (narrow) end.allowed = 1e-2;
+  if (narrow) {
+    end.allowed = 1e-2;
+  } else if (row.size == NamedSize::t) {
+    // Derivatives rounded to f32 move parameters by 6e-6 deviations, and these by 2e-6 of
+    // themselves; of as few points right fits differ by a thousandth of that.
+    end.allowed = 3e-6;
+    end.sigma_allowed = 1e-6;
+  }
   return end;
 }
 

@@ -56,6 +56,14 @@ INSTANTIATE_TEST_SUITE_P(Both, OfAMode, testing::Values(Mode::at_rest, Mode::lam
                            return mode.param == Mode::laminar ? "laminar" : "at_rest";
                          });
 
+// Far below what derivatives in f32 would move.
+TEST_P(OfAMode, SmallFitsAreAThirtiethOfWhatIsAllowedAway) {
+  for (const Unit unit : {Unit::fit, Unit::converged_fit}) {
+    const Row row = row_of(NamedSize::t, GetParam());
+    EXPECT_LT(distance_of(unit, row, fitted(unit, row)), 1 / 30.) << static_cast<int>(unit);
+  }
+}
+
 void expect_right(NamedSize size, Mode mode) {
   for (const Unit unit : {Unit::fit, Unit::converged_fit}) {
     const Row row = row_of(size, mode);
@@ -143,7 +151,7 @@ TEST_P(OfAMode, DeviationsBeyondWhatIsAllowedAreWrong) {
     double share;
   };
   for (const Allowed allowed :
-       {Allowed{NamedSize::t, 1e-3}, {NamedSize::s0, 1e-3}, {NamedSize::l, 0.1}}) {
+       {Allowed{NamedSize::t, 1e-6}, {NamedSize::s0, 1e-3}, {NamedSize::l, 0.1}}) {
     const Row row = row_of(allowed.size, GetParam());
     for (const double sign : {-2., 2.}) {
       Values result = fitted(Unit::fit, row);
@@ -165,7 +173,7 @@ struct AllowedOfAFit {
 // that.
 TEST_P(OfAMode, AParameterOrACostBeyondWhatIsAllowedIsWrong) {
   constexpr double of_noise = 2. / (20 * 500 * 500);
-  for (const AllowedOfAFit& of : {AllowedOfAFit{NamedSize::t, Precision::f64, 1e-4, 1e-9, 1e-9},
+  for (const AllowedOfAFit& of : {AllowedOfAFit{NamedSize::t, Precision::f64, 3e-6, 1e-9, 1e-9},
                                   {NamedSize::s0, Precision::f64, 1e-4, 1e-9, 1e-9},
                                   {NamedSize::t, Precision::f32, 1e-2, 1e-6, 1e-6},
                                   {NamedSize::l, Precision::f64, 5, of_noise, 31 * of_noise}}) {

@@ -25,8 +25,7 @@ Size size_of(const Row& row) {
   return row.angles > 0 ? Size{row.angles, row.frames} : size_of(row.size);
 }
 
-Problem problem_of(const Row& row, bool executes) {
-  static Known<std::string, std::shared_ptr<const Input>> known;
+Problem problem_of(const Row& row, bool executes, std::int64_t large_bytes) {
   const Options& options = row.options;
   const bool weighted = options.weights == Weights::array;
   const Size size = size_of(row);
@@ -34,15 +33,27 @@ Problem problem_of(const Row& row, bool executes) {
   const std::string key =
       text(size.angles, " ", size.frames, " ", static_cast<int>(options.mode), " ",
            static_cast<int>(options.scaling), " ", weighted, " ", sized_only, " ", row.seed);
-  const auto& input = known.of(key, [&] {
+  const auto make = [&] {
     return make_input({.size = size,
                        .physics = default_physics(size),
                        .seed = row.seed,
                        .weighted = weighted,
                        .sized_only = sized_only},
                       options);
-  });
-  return {input, options};
+  };
+  const std::int64_t each = std::int64_t{sizeof(double)} * (weighted ? 2 : 1);
+  if (sized_only || size.points() * each <= large_bytes) {
+    static Known<std::string, std::shared_ptr<const Input>> known;
+    return {known.of(key, make), options};
+  }
+  static std::string last_key;
+  static std::shared_ptr<const Input> last;
+  if (!last || last_key != key) {
+    last.reset();  // before there is another one beside it
+    last = make();
+    last_key = key;
+  }
+  return {last, options};
 }
 
 }  // namespace holdfast::xpcs_fit

@@ -91,7 +91,8 @@ inline std::int64_t points_of(const Row& row) {
   return size_of(row).points();
 }
 
-// Several cases of a process share the same input, which is made once. Zeros if nothing executes.
-Problem problem_of(const Row& row, bool executes);
+// Several cases of a process share the same input, which is made once; of the large ones only the
+// last is kept, for the largest has 8 GB. Zeros if nothing executes.
+Problem problem_of(const Row& row, bool executes, std::int64_t large_bytes = 500'000'000);
 
 }  // namespace holdfast::xpcs_fit

@@ -38,14 +38,18 @@ class DeviceMatrices final : public Computation {
         members_(backend, members_of(what), "inputs: members"),
         given_(backend, numbers(), "inputs: matrices"),
         moments_(backend, numbers(), "scratch: moments"),
-        memory_(backend, places_.bytes, "result: matrices") {
-    ModelKernels(*backend.compiler)
-        .draw(flat_shape(what.numbers(), 16),
-              {matrix_stream, 0, 0, 1, std::int64_t{what.batch} * what.rows, what.columns,
-               what.columns},
-              nullptr, given_.data());
+        memory_(backend, places_.bytes, "result: matrices"),
+        drawing_(*backend.compiler) {
+    start_again(0);
     device_.fill_zero(moments_.data(), moments_.bytes());
     step();  // the first call plans the products
+  }
+
+  void start_again(int input) override {
+    drawing_.draw(flat_shape(what_.numbers(), 16),
+                  {matrix_stream + static_cast<std::uint64_t>(input), 0, 0, 1,
+                   std::int64_t{what_.batch} * what_.rows, what_.columns, what_.columns},
+                  nullptr, given_.data());
   }
 
   void step() override {
@@ -87,6 +91,7 @@ class DeviceMatrices final : public Computation {
   Buffer<Bf16> given_;
   Buffer<float> moments_;
   Buffer<std::byte> memory_;
+  ModelKernels drawing_;
   const Bf16* made_ = nullptr;
 };
 

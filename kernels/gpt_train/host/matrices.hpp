@@ -24,7 +24,11 @@ class FusedMatrices final : public Computation {
         made_(backend, std::size_t(what.numbers()), "result: matrices"),
         scratch_(backend, std::size_t(at_a_time_ * 2 * (what.each() + what.square())),
                  "scratch: Newton-Schulz") {
-    const std::vector<double> numbers = drawn(what);
+    start_again(0);
+  }
+
+  void start_again(int input) override {
+    const std::vector<double> numbers = drawn(what_, input);
     for (std::size_t k = 0; k < numbers.size(); ++k) given_.data()[k] = static_cast<T>(numbers[k]);
   }
 

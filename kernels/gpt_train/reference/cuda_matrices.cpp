@@ -21,14 +21,18 @@ class DevicePlainMatrices final : public Computation {
         given_(backend, numbers(), "inputs: matrices"),
         made_(backend, numbers(), "result: matrices"),
         scratch_(backend, scratch_count(what), "scratch: Newton-Schulz"),
-        newton_schulz_(kernels_, what.each(), what.square(), scratch_.data()) {
-    ModelKernels(*backend.compiler)
-        .draw(flat_shape(what.numbers(), 16),
-              {matrix_stream, 0, 0, 1, std::int64_t{what.batch} * what.rows, what.columns,
-               what.columns},
-              nullptr, given_.data());
+        newton_schulz_(kernels_, what.each(), what.square(), scratch_.data()),
+        drawing_(*backend.compiler) {
+    start_again(0);
     device_.fill_zero(scratch_.data(), scratch_.bytes());
     step();  // the first call plans the products
+  }
+
+  void start_again(int input) override {
+    drawing_.draw(flat_shape(what_.numbers(), 16),
+                  {matrix_stream + static_cast<std::uint64_t>(input), 0, 0, 1,
+                   std::int64_t{what_.batch} * what_.rows, what_.columns, what_.columns},
+                  nullptr, given_.data());
   }
 
   void step() override {
@@ -68,6 +72,7 @@ class DevicePlainMatrices final : public Computation {
   Buffer<Bf16> given_;
   Buffer<float> made_, scratch_;
   DevicePlainNewtonSchulz newton_schulz_;
+  ModelKernels drawing_;
   std::int64_t layout_bytes_ = 0;
 };
 

@@ -48,6 +48,24 @@ TEST(DeviceMatrices, AreMadeOrthogonalAsByTheOracle) {
     }
 }
 
+TEST(DeviceMatrices, OfAnotherInputAreThoseOfTheHosts) {
+  const Matrices what = of(40, 104, 2);
+  const std::vector<std::size_t> fields(std::size_t(what.batch), std::size_t(what.each()));
+  Matrices of_host = what;
+  of_host.precision = Precision::f32;
+  const auto host = open_backend("host"), device = emulated();
+  const auto right = make_newton_schulz(*host, Variant::reference, of_host);
+  for (const Variant variant : {Variant::reference, Variant::optimized}) {
+    const auto computation = make_newton_schulz(*device, variant, what);
+    for (const int input : {1, 0}) {
+      right->start_again(input);
+      computation->start_again(input);
+      EXPECT_LT(oracle::distance(fields, result_of(*computation), result_of(*right)), 3e-2)
+          << input << ' ' << static_cast<int>(variant);
+    }
+  }
+}
+
 TEST(DeviceMatrices, TakeEighteenLaunchesHoweverManyTheyAre) {
   const auto step = [](Variant variant, const Matrices& what) {
     DryRun run(90, [&](Backend& backend) { return make_newton_schulz(backend, variant, what); });

@@ -42,6 +42,21 @@ TEST(GptMatrices, AreMadeOrthogonalAsByTheOracleAndHoldWhatTheirFormulaSays) {
   }
 }
 
+TEST(GptMatrices, OfAnotherInputAreDrawnAnew) {
+  const Matrices& what = of_every_form[0];
+  const auto backend = open_backend("host");
+  for (const Variant variant : both_variants) {
+    const auto computation = make_newton_schulz(*backend, variant, what);
+    const std::vector<double> first = result_of(*computation, 1);
+    computation->start_again(1);
+    const std::vector<double> other = result_of(*computation, 1);
+    EXPECT_NE(other, first);
+    EXPECT_EQ(drawn(what, 1).size(), first.size());
+    computation->start_again(0);
+    EXPECT_EQ(result_of(*computation, 1), first);
+  }
+}
+
 TEST(GptMatrices, ThatCannotBeAreRefusedWithFieldValueAndLimit) {
   const auto backend = open_backend("host");
   const auto refusal = [&](const Matrices& what) {

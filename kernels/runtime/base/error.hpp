@@ -17,7 +17,7 @@ enum class Fault {
   compile,        // a device program does not compile, or its launch signature is wrong
   device,         // the device or one of its libraries refused
   out_of_memory,  // the request exceeds the available or allowed memory
-  broken_rule,    // a step did what it must not (allocate, compile, plan), or its result is wrong
+  broken_rule,    // a step allocates, compiles, plans, is wrong or asks what no device would take
 };
 
 class Error : public ErrorOf<Fault> {

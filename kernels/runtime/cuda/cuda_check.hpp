@@ -24,4 +24,9 @@ void check(cublasStatus_t status, std::string_view doing,
 void check(cufftResult status, std::string_view doing,
            std::source_location where = std::source_location::current());
 
+// Whether cuBLASLt, asked for an algorithm, knows none: then the device is as good as before.
+inline bool lacks_algorithm(cublasStatus_t status, int found) {
+  return status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && found == 0);
+}
+
 }  // namespace holdfast

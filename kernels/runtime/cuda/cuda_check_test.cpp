@@ -19,5 +19,12 @@ TEST(CudaCheck, ALackOfMemoryIsToldApartFromAFailureOfTheDevice) {
   EXPECT_EQ(fault_of(CUFFT_EXEC_FAILED), Fault::device);
 }
 
+TEST(CudaCheck, AProductWithoutAnAlgorithmIsNoFailureOfTheDevice) {
+  EXPECT_TRUE(lacks_algorithm(CUBLAS_STATUS_NOT_SUPPORTED, 0));
+  EXPECT_TRUE(lacks_algorithm(CUBLAS_STATUS_SUCCESS, 0));
+  EXPECT_FALSE(lacks_algorithm(CUBLAS_STATUS_SUCCESS, 1));
+  EXPECT_FALSE(lacks_algorithm(CUBLAS_STATUS_EXECUTION_FAILED, 0));
+}
+
 }  // namespace
 }  // namespace holdfast

@@ -25,7 +25,7 @@ class CudaBlas {
   void* work_area_ = nullptr;  // the one set in cuBLAS
 };
 
-// Throws Error{device} if cuFFT needs more than problem.work_area_bytes().
+// Throws Error{broken_rule} if cuFFT needs more than problem.work_area_bytes().
 std::unique_ptr<FftPlan> plan_fft_on_cuda(const Fft& problem, void* work_area, cudaStream_t stream);
 void transform_on_cuda(FftPlan& plan, const void* in, void* out);
 

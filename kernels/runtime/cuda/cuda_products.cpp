@@ -100,11 +100,11 @@ class CudaPlan final : public GemmPlan {
     int found = 0;
     const auto status = cublaslt().choose(handle, product_.get(), b_.get(), a_.get(), c_.get(),
                                           c_.get(), preference.get(), 1, &best, &found);
-    if (status != CUBLAS_STATUS_SUCCESS) check(status, text("plan ", shown(p)));
-    if (found == 0)
+    if (lacks_algorithm(status, found))
       throw Error(Fault::broken_rule, text("failed to plan ", shown(p),
                                            ": cuBLASLt has no algorithm; "
                                            "choose extents that are multiples of 8"));
+    if (status != CUBLAS_STATUS_SUCCESS) check(status, text("plan ", shown(p)));
     algorithm_ = best.algo;
   }
 

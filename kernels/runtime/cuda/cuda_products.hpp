@@ -16,7 +16,7 @@ class CudaProducts {
  public:
   explicit CudaProducts(cudaStream_t stream);
 
-  // Throws Error{device} if the library has no algorithm.
+  // Throws Error{broken_rule} if the library has no algorithm.
   std::unique_ptr<GemmPlan> plan(const Gemm& problem, std::size_t work_area_bytes) const;
   void operator()(GemmPlan& plan, const Gemm& problem, const GemmOperands& operands,
                   void* work_area) const;

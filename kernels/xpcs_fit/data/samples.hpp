@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the device benchmark: n x n samples of the data's noise.
+// Private to the device benchmark: n x n samples of the data's noise, which differ from input to
+// input.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +11,15 @@
 
 namespace holdfast::xpcs_fit {
 
-inline constexpr std::uint64_t seed_of_samples = 20251022;
+inline std::uint64_t seed_of_samples(int input) {
+  return 20251022 + static_cast<std::uint64_t>(input);
+}
 
-inline std::vector<double> samples(int n) {
+inline std::vector<double> samples(int n, int input = 0) {
+  const std::uint64_t seed = seed_of_samples(input);
   std::vector<double> all(static_cast<std::size_t>(n) * n);
 #pragma omp parallel for num_threads(host_limits().threads)
-  for (std::size_t k = 0; k < all.size(); ++k) all[k] = noise(k, seed_of_samples, noise_of_data);
+  for (std::size_t k = 0; k < all.size(); ++k) all[k] = noise(k, seed, noise_of_data);
   return all;
 }
 

@@ -21,6 +21,8 @@ class Spectrum final : public Computation {
         partial_(backend, blocks_, "partial sums"),
         out_(backend, 1, "result") {}
 
+  void start_again(int input) override { samples_.upload(samples(n_, input)); }
+
   void step() override {
     transform_(samples_.data(), spectrum_.data());
     kernels_.weighted_power({.grid = {blocks_}, .block = {pair_threads}}, spectrum_.data(), n_,

@@ -21,6 +21,8 @@ class Spectrum final : public Computation {
         rows_(backend, n, "partial sums"),
         out_(backend, 1, "result") {}
 
+  void start_again(int input) override { samples_.upload(samples(n_, input)); }
+
   void step() override {
     transform_(samples_.data(), spectrum_.data());
 #pragma omp parallel for num_threads(host_limits().threads)

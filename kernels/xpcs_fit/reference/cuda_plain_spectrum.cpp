@@ -14,7 +14,8 @@ namespace {
 class PlainSpectrum final : public Computation {
  public:
   PlainSpectrum(int n, Backend& backend)
-      : count_(static_cast<std::int64_t>(n) * n),
+      : n_(n),
+        count_(static_cast<std::int64_t>(n) * n),
         kernels_(*backend.compiler),
         transform_(backend, {.kind = Fft::Kind::complex_forward, .rows = n, .columns = n}),
         blas_(backend),
@@ -24,6 +25,8 @@ class PlainSpectrum final : public Computation {
         spectrum_(backend, wide_.size(), "spectrum"),
         power_(backend, samples_.size(), "power"),
         out_(backend, 1, "result") {}
+
+  void start_again(int input) override { samples_.upload(samples(n_, input)); }
 
   void step() override {
     const int k = static_cast<int>(count_);
@@ -36,6 +39,7 @@ class PlainSpectrum final : public Computation {
   std::vector<double> result() override { return out_.to_host(); }
 
  private:
+  int n_;
   std::int64_t count_;
   PlainSpectrumKernels kernels_;
   Transform transform_;

@@ -21,9 +21,11 @@ class PlainSpectrum final : public Computation {
         power_(backend, samples_.size(), "power"),
         out_(backend, 1, "result") {}
 
+  void start_again(int input) override { seed_ = seed_of_samples(input); }
+
   void step() override {
     each([this](std::int64_t k) {
-      samples_.data()[k] = noise(static_cast<std::uint64_t>(k), seed_of_samples, noise_of_data);
+      samples_.data()[k] = noise(static_cast<std::uint64_t>(k), seed_, noise_of_data);
     });
     each([this](std::int64_t k) {
       wide_.data()[2 * k] = samples_.data()[k];
@@ -45,6 +47,7 @@ class PlainSpectrum final : public Computation {
     for (std::int64_t k = 0; k < count_; ++k) act(k);
   }
 
+  std::uint64_t seed_ = seed_of_samples(0);
   std::int64_t count_;
   Transform transform_;
   Buffer<double> samples_, wide_, spectrum_, power_, out_;

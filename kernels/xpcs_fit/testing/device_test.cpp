@@ -295,6 +295,8 @@ TEST(XpcsDevice, TransformsAsParsevalSays) {
       const auto backend = emulated_optimized();
       const auto spectrum = make_spectrum(n, *backend, variant);
       EXPECT_NEAR(result_of(*spectrum, 2).front() / exact_power(n), 1, 1e-13) << n;
+      spectrum->start_again(1);
+      EXPECT_NEAR(result_of(*spectrum, 1).front() / exact_power(n, 1), 1, 1e-13) << n;
     }
 }
 

@@ -16,6 +16,9 @@ TEST(XpcsSpectrum, HasThePowerThatParsevalSays) {
       const auto backend = open_backend("host");
       const auto spectrum = make_spectrum(n, *backend, variant);
       EXPECT_NEAR(result_of(*spectrum, 2).front() / exact_power(n), 1, 1e-13) << n;
+      spectrum->start_again(1);
+      EXPECT_NEAR(result_of(*spectrum, 1).front() / exact_power(n, 1), 1, 1e-13) << n;
+      EXPECT_NE(exact_power(n, 1), exact_power(n));
     }
 }
 

@@ -34,7 +34,6 @@ class Side {
       : subject_(account(steps, variant, device)),
         timer_(timer(*subject_.backend, *subject_.computation)) {
     verify(steps, subject_, device);
-    waits_.emplace();
     subject_.backend->ledger.enter(Ledger::Phase::steady, subject_.computation->permissions());
   }
 
@@ -50,16 +49,17 @@ class Side {
     }
     const MeasuringTurn turn(subject_.backend->name);
     const ThreadsApart apart;
-    const double cpu = working_cpu_seconds(), waited = waits_->seconds();
+    // Of this sample's threads: where the other side has a smaller team, its samples end the rest.
+    const CpuWaits waits;
+    const double cpu = working_cpu_seconds(), waited = waits.seconds();
     const double seconds = timer_(batch);
     return text(exactly(seconds / batch), ' ', exactly((working_cpu_seconds() - cpu) / batch), ' ',
-                exactly((waits_->seconds() - waited) / batch));
+                exactly((waits.seconds() - waited) / batch));
   }
 
  private:
   Subject subject_;
   Timer timer_;
-  std::optional<CpuWaits> waits_ = {};  // of the threads that exist after warm-up
 };
 
 // Prepares a side within a measuring turn.
