@@ -136,6 +136,12 @@ void read_counts(Session& session, Pipeline& pipeline) {
   session.read("h2d_bytes", double(step.h2d_bytes));
   session.read("d2h_bytes", double(step.d2h_bytes));
   session.read("upload_ratio", double(step.h2d_bytes) / batch_bytes(pipeline.shape()));
+  if (session.executes()) return;
+  session.read("syncs", double(step.syncs));
+  session.read("host_launches", double(step.host_launches));
+  session.read("transfers", double(step.transfers));
+  session.read("pageable_bytes", double(step.pageable_bytes));
+  session.read("exposed_bytes", double(step.h2d_bytes + step.d2h_bytes - step.hidden_bytes));
 }
 
 void one_after_the_other(const Row& row, Session& session, double fetch, int rounds) {
@@ -216,6 +222,10 @@ const Family<Row> families::data_pipeline = {
           all.push_back({.name = "upload_ratio", .kind = "bound", .devices = gpu});
           for (const char* bytes : {"h2d_bytes", "d2h_bytes"})
             all.push_back({.name = bytes, .kind = "exact", .devices = gpu});
+          // What a step that fetches ahead must not wait for shows in these alone.
+          for (const char* count :
+               {"syncs", "host_launches", "transfers", "pageable_bytes", "exposed_bytes"})
+            all.push_back({.name = count, .kind = "exact", .devices = {"cuda-dry"}});
           return all;
         },
     .expected = tells_its_loss,

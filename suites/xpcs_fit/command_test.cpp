@@ -232,6 +232,7 @@ TEST(XpcsMemoryCase, OfAStreamIsItsFormulaWithEitherWidthOfVectors) {
             file.string());
     ASSERT_EQ(said.exit, 0) << said.words;
     EXPECT_EQ(metric_of(file, "estimate_ratio"), 1) << isa;
+    EXPECT_LT(metric_of(file, "heap_growth_bytes"), 4096 * 8) << isa << " keeps batches";
   }
 }
 

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/time.hpp"
 #include "families/invariants.hpp"
@@ -15,6 +17,7 @@
 #include "harness/measure/session.hpp"
 #include "harness/measure/timing.hpp"
 #include "runtime/base/error.hpp"
+#include "runtime/count/heap.hpp"
 #include "xpcs_fit/data/data.hpp"
 #include "xpcs_fit/fit_oracles.hpp"
 #include "xpcs_fit/nearest_rank.hpp"
@@ -173,25 +176,38 @@ double coefficient_of_variation(const std::vector<double>& values) {
   return std::sqrt(square) / mean;
 }
 
-// The memory held after each batch except the first three, by the device and by the process.
+// How much more the second half of the readings holds at least than the first: a batch that is read
+// ahead at the one reading and not at the other is none.
+double growth(const std::vector<double>& all) {
+  if (all.size() < 2) return 0;
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  return std::max(0.0,
+                  *std::min_element(middle, all.end()) - *std::min_element(all.begin(), middle));
+}
+
+// The memory held after each batch except the first three, by the device, by the process, and by
+// its C++ code, of which a batch is too little to show in the process.
 void measure_memory_of_batches(const Row& row, Session& session) {
   constexpr std::size_t settling = 3, most = 1 << 12;
   Backend& backend = session.open();
   const Problem problem = problem_of(row, session.executes());
-  std::vector<double> held, resident;
-  held.reserve(most);
-  resident.reserve(most);
+  std::vector<double> held, resident, heap;
+  for (std::vector<double>* each : {&held, &resident, &heap}) each->reserve(most);
   const HostMemoryWatch process;
   StreamOptions options;
   options.batch = points_of(row) / row.count;
   options.passes = session.executes() ? 0 : accounted_passes;
   options.order = BatchOrder::rows;
+  std::optional<HeapWatch> own;
   options.settings.watch = [&](const BatchRecord&) {
+    heap.push_back(static_cast<double>(own->held_bytes()));
     held.push_back(static_cast<double>(backend.ledger.live_bytes));
     if (const auto now = process.reading()) resident.push_back(static_cast<double>(now->after));
   };
   const auto fit = make_stream(backend, problem, options);
+  own.emplace();
   fit->step();
+  own.reset();
   const auto settled = [&](const std::vector<double>& all) {
     return std::vector<double>(
         all.begin() + static_cast<std::ptrdiff_t>(std::min(settling, all.size())), all.end());
@@ -202,6 +218,7 @@ void measure_memory_of_batches(const Row& row, Session& session) {
                peak / static_cast<double>(estimate_stream_bytes(backend, problem, options)));
   session.read(backend.device ? "device_cv" : "rss_cv",
                coefficient_of_variation(settled(backend.device ? held : resident)));
+  session.read("heap_growth_bytes", growth(settled(heap)));
   if (!session.executes()) return;
   const auto whole = make(Unit::converged_fit, backend, Variant::optimized, problem);
   whole->step();
@@ -221,6 +238,7 @@ const Family<Row> families::stream_memory = {
     .metrics = [](const Row&) -> std::vector<MetricDeclaration> {
       return {{.name = "peak_bytes", .kind = "exact"},
               {.name = "estimate_ratio", .kind = "bound"},
+              {.name = "heap_growth_bytes", .kind = "bound"},
               {.name = "device_cv", .kind = "exact", .devices = gpu},
               {.name = "rss_cv", .kind = "bound", .devices = {"host"}}};
     },

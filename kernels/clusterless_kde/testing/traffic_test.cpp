@@ -51,6 +51,15 @@ TEST(ClusterlessTraffic, InDoublePrecisionIsAccepted) {
                    {"sum_rows<double>", {11116, 1.06}}});
 }
 
+// In chunks, each of which a consumer replaces by its best places.
+TEST(ClusterlessTraffic, OfAConsumerIsAccepted) {
+  expect_accepted(Unit::decode, {.size = Size::tiny}, {.chunks = 2, .consume = true},
+                  {{"consume<float>", {1594, 1.099}},
+                   {"hop_a<float, kde::SplitBf16, 2, 1, kde::formed_places, 128, 2, false, false>",
+                    {3431, 1.091}},
+                   {"sum_rows<float>", {6610, 1.056}}});
+}
+
 TEST(ClusterlessTraffic, OfLocalLikelihoodsIsAccepted) {
   expect_accepted(
       Unit::local, {.size = Size::tiny}, {},

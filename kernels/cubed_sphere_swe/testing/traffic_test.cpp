@@ -28,6 +28,29 @@ TEST(CubedSphereTraffic, OfATendencyAndItsProjectionIsAccepted) {
                   {{"project<double>", {1008, 2.177}}, {"stage<double>", {13806, 1.094, 1.001}}});
 }
 
+TEST(CubedSphereTraffic, OfOperatorsIsAccepted) {
+  Problem problem = random_problem(Unit::component, 24);
+  problem.component = {
+      .kind = Component::Kind::operator_apply, .op = Operator::dvc, .direction = 1};
+  expect_accepted(problem, {{"apply_operator<double>", {5292, 1}}});
+  problem.component = {
+      .kind = Component::Kind::operator_apply, .op = Operator::pcv, .direction = 2};
+  expect_accepted(problem, {{"apply_operator<double>", {4800, 1.143}}});
+}
+
+TEST(CubedSphereTraffic, OfThePartsOfATendencyIsAccepted) {
+  using Kind = Component::Kind;
+  Problem problem = random_problem(Unit::component, 24);
+  const auto part = [&](Kind kind) {
+    problem.component = {.kind = kind};
+    return problem;
+  };
+  expect_accepted(part(Kind::gradient), {{"gradient<double>", {10092, 1.08}}});
+  expect_accepted(part(Kind::contravariant), {{"contravariant<double>", {18666, 1.049}}});
+  expect_accepted(part(Kind::divergence), {{"divergence<double>", {9336, 1.069}}});
+  expect_accepted(part(Kind::sat), {{"penalise<double>", {7460, 2.198}}});
+}
+
 // A persistent loop is left out: how often it reads the barrier that it spins at is chance.
 TEST(CubedSphereTraffic, OfALoopThatKeepsItsMassOnTheDeviceIsAccepted) {
   Problem problem = random_problem(Unit::loop, 24);

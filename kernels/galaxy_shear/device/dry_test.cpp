@@ -14,6 +14,7 @@
 #include "galaxy_shear/problem/results.hpp"
 #include "testing/dry_run.hpp"
 #include "testing/error_of.hpp"
+#include "testing/expect_f64_instructions.hpp"
 
 namespace holdfast::galaxy_shear {
 namespace {
@@ -37,6 +38,19 @@ TEST(DryGalaxyShear, AnOptimizedStepIsOneLaunchAndMovesNothing) {
     const Counts step = counted(cost(unit, Variant::optimized, {.batch = 3}));
     EXPECT_EQ(step, (Counts{.launches = 1, .host_launches = 1})) << int(unit);
   }
+}
+
+// The start of a stamp is computed in double, its pixels are not.
+TEST(DryGalaxyShear, ComputesPixelsOfSinglePrecisionInIt) {
+  const Options options = {.batch = 3, .precision = Precision::f32};
+  const auto expect = [&](Unit unit, const char* kernel, std::int64_t most) {
+    const DryRun run = cost(unit, Variant::optimized, options);
+    expect_f64_instructions(*run.backend->compiler, {{kernel, most}});
+  };
+  expect(Unit::render, "render<float, 128, 48, false>", 173);
+  expect(Unit::render_grad, "render_grad<float, 128, 48, false>", 502);
+  expect(Unit::forward, "forward<float, 128, 48, false>", 377);
+  expect(Unit::svi_step, "fit<float, 128, 48, false>", 974);
 }
 
 // Records a step as a fit does, then frees the states it uses.

@@ -86,7 +86,8 @@ struct Placed {
     const Complex<T> y = along_y[distance];
     const Complex<T> both = x * Complex<T>{y.re, r < 0 ? -y.im : y.im};
     if (!table) return both;
-    const T share = attenuation[distance * columns + c];
+    // Symmetric: the lanes of a group have one c and neighbouring r.
+    const T share = attenuation[c * columns + distance];
     return {share * both.re, share * both.im};
   }
 };

@@ -142,7 +142,8 @@ struct Stamp {
     const Complex<T> both =
         shared.wave_x[c] * Complex<T>{along_y.re, r < 0 ? -along_y.im : along_y.im};
     if (!table) return both;
-    const T share = attenuation[(r < 0 ? -r : r) * columns + c];
+    // Symmetric: the lanes of a group have one c and neighbouring r.
+    const T share = attenuation[c * columns + (r < 0 ? -r : r)];
     return {share * both.re, share * both.im};
   }
   // (1 + r0^2 k M k)^(-1/2).

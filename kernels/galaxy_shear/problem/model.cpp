@@ -68,8 +68,8 @@ bool separable(const PsfShape& shape) {
   return shape.kind == Psf::gaussian;
 }
 
-// A mirror pair shares one profile; the pixel's factors are multiplied in each one's own order, so
-// that both equal response_at to the last bit.
+// A mirror pair shares one value, response_at with the smaller wave number first, as psf_table has
+// it.
 std::vector<double> attenuation(const Scene& scene) {
   const std::size_t columns = scene.fft / 2 + 1, rows = separable(scene.psf) ? 1 : columns;
   const Optics optics = optics_of(scene.psf);
@@ -82,9 +82,9 @@ std::vector<double> attenuation(const Scene& scene) {
   for (std::size_t r = 0; r < rows; ++r)
     for (std::size_t c = r; c < columns; ++c) {
       const double k = std::sqrt(wave[c] * wave[c] + wave[r] * wave[r]);
-      const double psf = psf_at(optics, k / scene.pixel_scale);
-      values[r * columns + c] = psf * pixel[c] * pixel[r];
-      if (c < rows) values[c * columns + r] = psf * pixel[r] * pixel[c];
+      const double value = psf_at(optics, k / scene.pixel_scale) * pixel[r] * pixel[c];
+      values[r * columns + c] = value;
+      if (c < rows) values[c * columns + r] = value;
     }
   return values;
 }

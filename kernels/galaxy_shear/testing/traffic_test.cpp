@@ -24,6 +24,14 @@ TEST(GalaxyTraffic, OfStampsIsAccepted) {
   expect_accepted(Unit::svi_step, two, {{"fit<double, 128, 48, false>", {1512, 1.099, 2.139}}});
 }
 
+// A Moffat profile is a table over the Fourier plane.
+TEST(GalaxyTraffic, OfStampsWithATableIsAccepted) {
+  const Options two = {.fft = 128, .image = 48, .batch = 2, .psf = Psf::moffat};
+  expect_accepted(Unit::psf_table, two, {{"psf_table<double>", {2042, 1.873}}});
+  expect_accepted(Unit::render, two, {{"render<double, 128, 48, true>", {6482, 1.173, 2.173}}});
+  expect_accepted(Unit::svi_step, two, {{"fit<double, 128, 48, true>", {11562, 1.188, 2.139}}});
+}
+
 TEST(GalaxyTraffic, OfAnEnsembleAndAPathIsAccepted) {
   const Options small = {.fft = 16, .image = 8};
   expect_accepted(
@@ -41,6 +49,17 @@ TEST(GalaxyTraffic, OfASceneIsAccepted) {
                    {"scene_generate<double, 64, 48, false>", {11220, 1.278, 1.427}},
                    {"scene_place<double, 64, 48, false>", {223, 1.073}},
                    {"scene_rows<double, 64, 48, false>", {3249, 1.107, 3.153}}});
+}
+
+TEST(GalaxyTraffic, OfASceneWithATableIsAccepted) {
+  expect_accepted(
+      Unit::scene_step,
+      {.fft = 128, .image = 31, .psf = Psf::moffat, .objects = 1, .precision = Precision::f32},
+      {{"scene_derive<float, 128, 31, true>", {19367, 1.263, 1.365}},
+       {"scene_finish<float>", {202, 1.128}},
+       {"scene_generate<float, 128, 31, true>", {19193, 1.266, 1.218}},
+       {"scene_place<float, 128, 31, true>", {56, 1.077}},
+       {"scene_rows<float, 128, 31, true>", {2039, 1.228, 1.72}}});
 }
 
 TEST(GalaxyTraffic, OfAStampOfSeveralBlocksIsAccepted) {

@@ -43,6 +43,25 @@ TEST(DryGpt, TenStepsWithRatesAndBatchesOfTheirOwnWaitForNothing) {
   }
 }
 
+// Nor does a step whose next batch is fetched meanwhile.
+TEST(DryGpt, StepsThatFetchAheadCostWhatOthersDo) {
+  const auto third_step = [](bool ahead) {
+    Options options = warming(on_device(Model::tiny, Optimizer::adamw, true, Launch::graph));
+    options.fetching = {.ahead = ahead, .rounds = 2};
+    DryRun run = dry(Unit::train_step, options);
+    for (int k = 0; k < 2; ++k) run.step();
+    run.computation->start_again(0);
+    for (int k = 0; k < 2; ++k) run.step();
+    const Counts third = run.step();
+    for (int k = 0; k < 5; ++k) EXPECT_EQ(run.step(), third);
+    return third;
+  };
+  const Counts ahead = third_step(true);
+  EXPECT_EQ(ahead, third_step(false));
+  EXPECT_EQ(ahead.syncs + ahead.pageable_bytes, 0);
+  EXPECT_EQ(ahead.transfers, 2);
+}
+
 TEST(DryGpt, TenStepsWithRatesAndBatchesOfTheirOwnAreOneCapture) {
   const auto backend = open_backend("cuda-dry:sm_90");
   Recording recording(*backend);

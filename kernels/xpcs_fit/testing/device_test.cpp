@@ -2,7 +2,10 @@
 // Both variants on the emulated device against the oracle, and their costs.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,6 +13,7 @@
 #include "runtime/backend/spoil.hpp"
 #include "testing/differences.hpp"
 #include "testing/dry_run.hpp"
+#include "testing/expect_f64_instructions.hpp"
 #include "testing/expect_no_spills.hpp"
 #include "xpcs_fit/device/kernels.hpp"
 #include "xpcs_fit/device/spectrum_kernels.hpp"
@@ -348,6 +352,25 @@ TEST(XpcsDevice, FitsItsRegisters) {
     EXPECT_EQ(run.backend->ledger.counts.programs, 2);
     expect_no_spills(*run.backend->compiler, 240);
   }
+}
+
+// Sums, and what a point shares with its whole row, are in double; what is done for each point of a
+// pass is not.
+TEST(XpcsDevice, ComputesPointsOfSinglePrecisionInIt) {
+  const auto expect = [](Unit unit, const Options& options,
+                         const std::map<std::string, std::int64_t>& most) {
+    const Problem one = problem({4, 48}, options);
+    DryRun run(90, [&](Backend& backend) { return make(unit, backend, Variant::optimized, one); });
+    expect_f64_instructions(*run.backend->compiler, most);
+  };
+  expect(Unit::normal_equations, {.precision = Precision::f32}, {{"pass<float, 1, 0>", 770}});
+  expect(Unit::normal_equations,
+         {.scaling = Scaling::per_angle,
+          .loss = Loss::soft_l1,
+          .weights = Weights::array,
+          .precision = Precision::f32},
+         {{"pass<float, 1, 3>", 771}});
+  expect(Unit::residual, {.precision = Precision::f32}, {{"residuals<float, 1>", 127}});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the optimized kernels access of device and shared memory, on the emulated device.
 #include "testing/expect_traffic.hpp"
+#include "xpcs_fit/patterns.hpp"
 #include "xpcs_fit/strategies.hpp"
 #include "xpcs_fit/testing/kernels_on_cpu.hpp"
 #include "xpcs_fit/testing/support.hpp"
@@ -10,9 +11,15 @@ namespace {
 
 constexpr Size size = {3, 70};
 
-void expect_accepted(Unit unit, const std::map<std::string, Accesses>& accepted) {
+void expect_accepted(Unit unit, const std::map<std::string, Accesses>& accepted,
+                     const Options& options = {}) {
   const auto backend = emulated_optimized();
-  const auto computation = make(unit, *backend, Variant::optimized, problem(size, {}));
+  const auto computation = make(unit, *backend, Variant::optimized, problem(size, options));
+  expect_traffic(*backend, *computation, accepted);
+}
+void expect_accepted(Pattern pattern, int count, const std::map<std::string, Accesses>& accepted) {
+  const auto backend = emulated_optimized();
+  const auto computation = make(pattern, count, *backend, Variant::optimized, problem(size, {}));
   expect_traffic(*backend, *computation, accepted);
 }
 
@@ -33,6 +40,38 @@ TEST(XpcsTraffic, OfNormalEquationsAndFitsIsAccepted) {
                               {"prefix<double>", {8064, 1.059}},
                               {"reduce", {3960, 3}},
                               {"step", {830, 1.116, 1.008}}});
+}
+
+TEST(XpcsTraffic, OfOtherFormsIsAccepted) {
+  expect_accepted(Unit::normal_equations,
+                  {{"pass<double, 0, 0>", {10661, 1.049}},
+                   {"prefix<double>", {506, 1.059}},
+                   {"reduce", {189, 3}}},
+                  {.mode = Mode::at_rest});
+  expect_accepted(
+      Unit::normal_equations,
+      {{"pass<double, 1, 3>", {46110, 1.07}},
+       {"prefix<double>", {1009, 1.06}},
+       {"reduce", {1485, 3}}},
+      {.scaling = Scaling::per_angle, .loss = Loss::soft_l1, .weights = Weights::array});
+  expect_accepted(Unit::residual,
+                  {{"prefix<double>", {506, 1.059}},
+                   {"reduce", {11, 1}},
+                   {"residuals<double, 0>", {9815, 1.013}}},
+                  {.mode = Mode::at_rest});
+  expect_accepted(Unit::g2,
+                  {{"model_values<double, 0>", {6101, 1.021}}, {"prefix<double>", {506, 1.059}}},
+                  {.mode = Mode::at_rest});
+}
+
+TEST(XpcsTraffic, OfPatternsIsAccepted) {
+  expect_accepted(Pattern::costs, 8,
+                  {{"costs<double, 1>", {46251, 1.044}},
+                   {"prefix<double>", {8068, 1.059}},
+                   {"reduce", {264, 3.667}}});
+  expect_accepted(Pattern::chunks, 4,
+                  {{"flat_model<double, 1>", {15590, 1.094}}, {"prefix<double>", {4032, 1.059}}});
+  expect_accepted(Pattern::round_trip, 50, {{"relax<double>", {11025, 1}}});
 }
 
 TEST(XpcsTraffic, OfAFitInChunksIsAccepted) {
