@@ -55,9 +55,10 @@ std::string csv_text(const std::string& value) {
 }
 
 // The series that changed their level within the newest runs of a class, by name.
-std::set<std::vector<std::string>> changed_series(const HistoryLines& lines) {
+std::set<std::vector<std::string>> changed_series(const HistoryLines& lines,
+                                                  const AcceptedOf& accepted) {
   std::set<std::vector<std::string>> changed;
-  for (const TrendSeries& series : find_trends(lines, {}))
+  for (const TrendSeries& series : find_trends(lines, {.accepted = accepted}))
     if (!series.changes.empty() || series.drift)
       changed.insert({series.name().device_class, series.name().case_id, series.name().variant,
                       series.name().metric});
@@ -108,10 +109,12 @@ void export_otava(const Options& options) {
     throw Error(Fault::bad_input, text(store, " holds no history; ", begin_history(store)));
   if (lines.empty())
     throw Error(Fault::bad_input, text("nothing in ", store, " has the metric ", wished.front()));
-  const Aliases aliases = Aliases::read(options.value_or("baselines", "baselines"));
+  const std::string baselines = options.value_or("baselines", "baselines");
+  const Aliases aliases = Aliases::read(baselines);
   for (HistoryLine& line : lines) line.case_id = aliases.current(line.case_id);
   const bool changed_only = options.has("changed-only");
-  const auto changed = changed_only ? changed_series(lines) : std::set<std::vector<std::string>>();
+  const auto changed = changed_only ? changed_series(lines, accepted_in(baselines, aliases))
+                                    : std::set<std::vector<std::string>>();
   std::map<TableName, RunTable> tables;
   const auto part_of = [](const HistoryLine& line) {
     return std::pair(line.device_class.text(), std::string(suite_of(line.case_id.text())));

@@ -68,11 +68,13 @@ int trend(const Options& options) {
   const auto store = options.value("store");
   if (!store)
     throw Error(Fault::bad_input, "holdfast trend needs --store=DIR, the folder of the history");
-  const TrendOptions chosen{.match = options.value("case"),
-                            .metric = options.value("metric"),
-                            .anchor = options.value("anchor")};
+  TrendOptions chosen{.match = options.value("case"),
+                      .metric = options.value("metric"),
+                      .anchor = options.value("anchor")};
   bool has_anchor = !chosen.anchor;
-  const Aliases aliases = Aliases::read(options.value_or("baselines", "baselines"));
+  const std::string baselines = options.value_or("baselines", "baselines");
+  const Aliases aliases = Aliases::read(baselines);
+  chosen.accepted = accepted_in(baselines, aliases);
   StoredHistory history =
       read_store(*store, [&](const HistorySeries& series, const std::string& commit) {
         has_anchor = has_anchor || commit.starts_with(*chosen.anchor);
@@ -125,7 +127,8 @@ Command trend_command() {
                   {"anchor", "COMMIT",
                    "where drift counts from (default: the last accepted baseline)"},
                   {"baselines", "DIR",
-                   "whose aliases.json tells which cases were renamed (default: baselines)"},
+                   "whose aliases.json tells which cases were renamed, and which hold what was "
+                   "accepted (default: baselines)"},
                   {"json", "", "as JSON (holdfast-trend/1)"},
                   OptionRow{
                       "brief", "",

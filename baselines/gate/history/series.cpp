@@ -20,6 +20,7 @@ HistoryLine line_of(const HistoryFile& file, const HistoryRun& run) {
           .commit = run.commit.name,
           .device_class = file.device_class,
           .fingerprint = run.fingerprint(),
+          .processor = run.processor(),
           .branch = run.commit.branch.value_or("")};
 }
 
@@ -28,14 +29,22 @@ bool is_timed(const HistoryMeanings& meanings, const std::string& metric) {
   return at != meanings.end() && (at->second.kind == "time" || at->second.kind == "ratio");
 }
 
+// Whether the class and the tools alone determine it.
+bool is_count(const HistoryMeanings& meanings, const std::string& metric) {
+  const auto at = meanings.find(metric);
+  return at != meanings.end() && (at->second.kind == "exact" || at->second.kind == "codegen");
+}
+
 void add_lines(const HistoryFile& file, const HistoryRun& run, const HistoryMeanings& meanings,
                const Wanted& wanted, HistoryLines& lines) {
   HistoryLine line = line_of(file, run);
+  const Interned tools = run.tools();
   for (const HistoryPoint& point : run.points) {
     if (!wanted(*point.series, run.commit.name)) continue;
     line.case_id = point.series->case_id;
     line.variant = point.series->variant;
     line.metric = point.series->metric;
+    line.tools = is_count(meanings, point.series->metric) ? tools : Interned();
     line.value = point.value.value;
     line.mad = point.value.spread();
     line.unsound = !run.invalid.empty() && is_timed(meanings, point.series->metric);

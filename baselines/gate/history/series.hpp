@@ -21,6 +21,8 @@ struct HistoryLine {
   std::int32_t order = 0;  // the place of its commit among StoredHistory::commits, from 1 on
   Interned device_class = {};
   Interned fingerprint = {};
+  Interned tools = {};      // of a count, which no processor changes; else empty
+  Interned processor = {};  // timed_on() of threads that are not apart; empty where unknown
   Interned case_id = {};
   Interned variant = {};
   Interned metric = {};
@@ -31,7 +33,7 @@ struct HistoryLine {
   std::optional<Interned> verdict = {};
   bool unsound = false;  // a time or a ratio of a measurement that is not valid
   double value = 0;
-  std::optional<double> mad = {};  // between processes
+  std::optional<double> mad = {};  // HistoryValue::spread()
 };
 
 using HistoryLines = std::deque<HistoryLine>;  // which grows without a second copy

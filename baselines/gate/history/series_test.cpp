@@ -409,6 +409,34 @@ TEST_F(History, AFileThatEndsInNamesOfNoRunIsCutShort) {
   EXPECT_THAT([&] { append(run_of("fed", "2026-11-23T12:00:00Z")); }, refusal);
 }
 
+TEST_F(History, AStepOfACountIsFoundWhateverProcessorsMeasuredIt) {
+  for (int day = 1; day <= 10; ++day) {
+    Results results =
+        run_of(text("c", day), text("2026-11-", day + 10, "T12:00:00Z"), day < 6 ? 4 : 5);
+    results.env.processor = text("AuthenticAMD-25-", day % 3);
+    results.env.fingerprint = text("sha256:f", day % 3);
+    results.env.compiler = "g++ 12.2.0";
+    append(results);
+  }
+  const HistoryLines lines = read_history(store_);
+  const auto trends_of = [&](const char* metric) { return find_trends(lines, {.metric = metric}); };
+  const TrendSeries launches = trends_of("launches").front();
+  ASSERT_THAT(launches.changes, SizeIs(1));
+  EXPECT_EQ(launches.changes.front().line->commit, "c6");
+  EXPECT_THAT(trends_of("speedup").front().segments, SizeIs(3)) << "a time is a processor's own";
+}
+
+TEST_F(History, ACountOfOtherToolsIsNoChange) {
+  for (int day = 1; day <= 8; ++day) {
+    const std::string utc = text("2026-11-", day + 10, "T12:00:00Z");
+    Results results = run_of(text("c", day), utc, day < 5 ? 4 : 5);
+    results.env.compiler = day < 5 ? "g++ 12.2.0" : "g++ 13.1.0";
+    append(results);
+  }
+  const HistoryLines lines = read_history(store_);
+  EXPECT_THAT(find_trends(lines, {.metric = "launches"}).front().changes, SizeIs(0));
+}
+
 TEST_F(History, TheLastRunsAreThoseOfTheSameSuiteMachineAndTools) {
   for (int day = 1; day <= 5; ++day) {
     Results results = run_of(text("c", day), text("2026-11-0", day, "T12:00:00Z"), day);

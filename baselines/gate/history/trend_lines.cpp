@@ -7,6 +7,8 @@
 #include <set>
 #include <tuple>
 
+#include "gate/documents/baseline_files.hpp"
+#include "gate/documents/case_name.hpp"
 #include "gate/documents/policy/policy.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/history/change_points.hpp"
@@ -70,8 +72,26 @@ std::optional<std::size_t> anchor_position(const TrendSeries& series, const Grou
   return 0;
 }
 
+// The same, where a value was accepted that may be later than `position`: a point since then. What
+// is accepted with a change is measured before the change is merged, so runs of the old level may
+// follow; the first segment at the accepted level counts, if there is one.
+std::size_t since_acceptance(const TrendSeries& series, const Group& group,
+                             const std::vector<Segment>& segments, const Accepted& accepted,
+                             std::size_t position) {
+  const auto is_before = [&](std::size_t i) {
+    return series.points[group[i]].line->utc.text() < accepted.utc;
+  };
+  std::size_t first = group.size() - 1;  // nothing drifts before anything is measured
+  while (first > 0 && !is_before(first - 1)) --first;
+  for (const Segment& part : segments)
+    if (part.last >= first &&
+        std::abs(relative_change(accepted.value, part.median)) <= largest_drift)
+      return std::max({position, first, part.first});
+  return std::max(position, first);
+}
+
 void find_changes(TrendSeries& series, const Group& group, bool newest,
-                  const std::optional<std::string>& anchor) {
+                  const TrendOptions& options) {
   std::vector<double> values;
   for (const std::size_t i : group) values.push_back(series.points[i].line->value);
   const Segmentation found = segment(values);
@@ -90,8 +110,11 @@ void find_changes(TrendSeries& series, const Group& group, bool newest,
                               .change = relative_change(before, part.median)});
   }
   if (!newest) return;
-  const auto position = anchor_position(series, group, anchor);
+  auto position = anchor_position(series, group, options.anchor);
   if (!position) return;
+  if (!options.anchor && options.accepted)
+    if (const auto accepted = options.accepted(*line_at(group.size() - 1)))
+      position = since_acceptance(series, group, found.segments, *accepted, *position);
   const auto held = std::find_if(found.segments.begin(), found.segments.end(),
                                  [&](const Segment& part) { return *position <= part.last; });
   const double change = relative_change(held->median, found.segments.back().median);
@@ -99,7 +122,12 @@ void find_changes(TrendSeries& series, const Group& group, bool newest,
     series.drift = {line_at(*position), held->median, found.segments.back().median, change};
 }
 
-void analyse(TrendSeries& series, const std::optional<std::string>& anchor) {
+// Points of one environment are comparable.
+const std::string& environment_of(const HistoryLine& line) {
+  return line.tools.text().empty() ? line.fingerprint : line.tools;
+}
+
+void analyse(TrendSeries& series, const TrendOptions& options) {
   const std::set<std::string> sides = side_branches(series);
   const auto branch_of = [&](const TrendPoint& point) -> const std::string& {
     const std::string& branch = point.line->branch;
@@ -108,19 +136,19 @@ void analyse(TrendSeries& series, const std::optional<std::string>& anchor) {
   // Invalid points say nothing of a level, if there are any others.
   const bool any_sound = std::ranges::any_of(
       series.points, [](const TrendPoint& point) { return !point.line->unsound; });
-  std::map<std::string, std::map<std::string, Group>> groups;  // by fingerprint and branch
+  std::map<std::string, std::map<std::string, Group>> groups;  // by environment and branch
   std::size_t last = 0;
   for (std::size_t i = 0; i < series.points.size(); ++i) {
     TrendPoint& point = series.points[i];
     point.outlier = any_sound && point.line->unsound;
     if (point.outlier) continue;
-    groups[point.line->fingerprint][branch_of(point)].push_back(last = i);
+    groups[environment_of(*point.line)][branch_of(point)].push_back(last = i);
   }
   const TrendPoint& end = series.points[last];
-  const Group& newest = groups[end.line->fingerprint][branch_of(end)];
-  for (const auto& [fingerprint, branches] : groups)
+  const Group& newest = groups[environment_of(*end.line)][branch_of(end)];
+  for (const auto& [environment, branches] : groups)
     for (const auto& [branch, group] : branches)
-      find_changes(series, group, &group == &newest, anchor);
+      find_changes(series, group, &group == &newest, options);
   std::sort(series.segments.begin(), series.segments.end(),
             [](const TrendSegment& a, const TrendSegment& b) {
               return std::tie(a.from, a.to) < std::tie(b.from, b.to);
@@ -143,6 +171,32 @@ void refuse_twice(const HistoryLine& before, const HistoryLine& line) {
 
 }  // namespace
 
+AcceptedOf accepted_in(const std::filesystem::path& baselines, const Aliases& aliases) {
+  std::map<std::string, std::optional<Baseline>> files;  // by place
+  return [=](const HistoryLine& line) mutable -> std::optional<Accepted> {
+    const std::string place =
+        baseline_file(line.device_class, std::string(suite_of(line.case_id.text())));
+    const auto [file, is_new] = files.try_emplace(place);
+    if (is_new) {
+      file->second = read_baseline_if_any(Store(baselines, Store::Use::reading), place);
+      if (file->second) aliases.rename(*file->second);
+    }
+    if (!file->second) return std::nullopt;
+    const std::string key = entry_key(line.case_id, line.variant, line.metric);
+    std::optional<Accepted> last;
+    for (const auto& [processor, entries] : by_processor(*file->second)) {
+      const bool own = processor.empty() || processor == line.processor.text() ||
+                       processor == line.processor.text() + " apart";
+      const auto entry = entries->find(key);
+      if (!own || entry == entries->end()) continue;
+      const auto* value = std::get_if<double>(&entry->second.value);
+      if (value && (!last || last->utc < entry->second.accepted.utc))
+        last = Accepted{entry->second.accepted.utc, *value};
+    }
+    return last;
+  };
+}
+
 bool TrendOptions::covers(std::string_view case_id, std::string_view named) const {
   return (!match || matches_glob(*match, case_id)) && (!metric || matches_glob(*metric, named));
 }
@@ -158,7 +212,7 @@ std::vector<TrendSeries> find_trends(const HistoryLines& lines, const TrendOptio
   }
   std::vector<TrendSeries> all;
   for (auto& [name, series] : by_name) {
-    analyse(series, options.anchor);
+    analyse(series, options);
     all.push_back(std::move(series));
   }
   return all;

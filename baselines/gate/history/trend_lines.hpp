@@ -2,11 +2,14 @@
 // The history as series, with the commits where they changed their level.
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "gate/documents/aliases.hpp"
 #include "gate/history/series.hpp"
 
 namespace holdfast::gate {
@@ -39,9 +42,9 @@ struct TrendDrift {
 };
 
 // One metric of one variant of a case on a device class. Points of different fingerprints (machine,
-// driver, compiler) are not comparable, nor are those of a branch that was measured among another's
-// commits or, where none is known, of a line of descent aside. They stand in one series, and
-// segments are found in each of them alone.
+// driver, compiler) are not comparable, for counts those of different tools alone; nor are those of
+// a branch that was measured among another's commits or, where none is known, of a line of descent
+// aside. They stand in one series, and segments are found in each of them alone.
 struct TrendSeries {
   std::vector<TrendPoint> points = {};  // in commit order, never empty
   std::vector<TrendSegment> segments = {};
@@ -51,17 +54,28 @@ struct TrendSeries {
   const HistoryLine& name() const { return *points.front().line; }
 };
 
+// What was accepted last of a series.
+struct Accepted {
+  std::string utc;
+  double value = 0;
+};
+// For a point, by its class, name and processor; none where nothing is accepted.
+using AcceptedOf = std::function<std::optional<Accepted>(const HistoryLine&)>;
+AcceptedOf accepted_in(const std::filesystem::path& baselines, const Aliases& aliases);
+
 struct TrendOptions {
   std::optional<std::string> match = {};   // glob on the case id
   std::optional<std::string> metric = {};  // glob on its name
   std::optional<std::string> anchor = {};  // the commit that drift counts from
+  AcceptedOf accepted = {};                // what it counts from where no commit is given
 
   bool covers(std::string_view case_id, std::string_view named) const;
 };
 
 // Drift is measured from the anchor's segment, where the anchor can be compared with the newest
 // point; without an anchor given, from the segment of the newest point that was accepted as a
-// baseline, and without that from the oldest segment. The lines must outlive the series.
+// baseline or, if that is later, from the first segment since the acceptance that is at the
+// accepted level; without either from the oldest segment. The lines must outlive the series.
 std::vector<TrendSeries> find_trends(const HistoryLines& lines, const TrendOptions& options);
 
 // Which points are written. none: for readers of the store itself. ends_of_still: of a series with

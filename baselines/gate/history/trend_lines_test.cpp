@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
+
+#include "gate/base/process.hpp"
+#include "gate/documents/baseline_files.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -69,6 +73,69 @@ TEST(Trend, DriftCountsFromTheAnchorThatIsAskedFor) {
   auto lines = lines_of({{10, 100}, {10, 103}, {10, 106}});
   lines[15].verdict = "ACCEPTED";
   EXPECT_TRUE(find_trends(lines, {.anchor = "c5"})[0].drift);
+}
+
+// A day to a commit.
+HistoryLines daily(const std::vector<std::pair<int, double>>& levels) {
+  HistoryLines lines = lines_of(levels);
+  for (HistoryLine& line : lines)
+    line.utc = text("2026-11-", line.order < 10 ? "0" : "", line.order, "T12:00:00Z");
+  return lines;
+}
+
+TrendOptions held_to(const Accepted& accepted) {
+  return {.accepted = [=](const HistoryLine&) { return std::optional(accepted); }};
+}
+
+TEST(Trend, WhatTheBaselineAcceptedIsNoDriftWhateverTheVerdictsSay) {
+  auto lines = daily({{6, 28}, {6, 35}});
+  for (HistoryLine& line : lines) line.verdict = "PASS";
+  EXPECT_TRUE(find_trends(lines, {})[0].drift);
+  EXPECT_FALSE(find_trends(lines, held_to({"2026-11-06T13:00:00Z", 35}))[0].drift);
+  EXPECT_FALSE(find_trends(lines, held_to({"2026-11-30T12:00:00Z", 35}))[0].drift) << "not yet run";
+  EXPECT_TRUE(find_trends(lines, held_to({"2026-10-30T12:00:00Z", 28}))[0].drift);
+}
+
+TEST(Trend, RunsBetweenAnAcceptanceAndItsMergeAreNotTheLevelThatWasAccepted) {
+  const auto lines = daily({{6, 28}, {6, 35}});
+  EXPECT_FALSE(find_trends(lines, held_to({"2026-11-04T13:00:00Z", 35}))[0].drift);
+}
+
+TEST(Trend, SmallChangesSinceAnAcceptanceAddUpToADriftFromThere) {
+  const auto lines = daily({{5, 28}, {5, 35}, {5, 36.4}, {5, 37.9}});
+  const auto drift = find_trends(lines, held_to({"2026-11-05T13:00:00Z", 35}))[0].drift;
+  ASSERT_TRUE(drift);
+  EXPECT_EQ(drift->since->commit, "c6");
+  EXPECT_EQ(drift->anchor, 35);
+}
+
+TEST(Trend, WhatWasAcceptedIsReadByCaseAndProcessor) {
+  const TemporaryFolder folder("trend-lines-test");
+  const auto entry = [](double value, const char* utc) {
+    return Entry{.value = value, .accepted = {.utc = utc, .content = "sha256:c0", .why = "first"}};
+  };
+  Baseline baseline{
+      .device_class = "host",
+      .entries = {{"toy/step/f64|optimized|launches", entry(28, "2026-11-01T12:00:00Z")}}};
+  for (const auto& [processor, day] : {std::pair("A kept awake", "2026-11-02T12:00:00Z"),
+                                       std::pair("A kept awake apart", "2026-11-03T12:00:00Z"),
+                                       std::pair("B kept awake", "2026-11-04T12:00:00Z")})
+    baseline.processors[processor]["toy/step/f64|optimized|time_s"] = entry(2, day);
+  for (auto& [processor, entries] : baseline.processors)
+    for (auto& [key, one] : entries) one.medians = {2};
+  baseline.metrics = {{"launches", {.kind = "exact"}}, {"time_s", {.kind = "time", .unit = "s"}}};
+  std::filesystem::create_directories(folder.path() / "devices/host");
+  write_file(folder.path() / baseline_file("host", "toy"), baseline_text(baseline));
+  HistoryLine line = lines_of({{1, 28}}).front();
+  const AcceptedOf accepted = accepted_in(folder.path(), Aliases());
+  EXPECT_EQ(accepted(line).value_or(Accepted{}).value, 28);
+  line.metric = "time_s";
+  line.processor = "A kept awake";
+  EXPECT_EQ(accepted(line).value_or(Accepted{}).utc, "2026-11-03T12:00:00Z");
+  line.processor = "C";
+  EXPECT_FALSE(accepted(line));
+  line.device_class = "nvidia-h200";
+  EXPECT_FALSE(accepted(line)) << "which has no file";
 }
 
 TEST(Trend, ADriftNamesTheCommitThatItCountsFrom) {

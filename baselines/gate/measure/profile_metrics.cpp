@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 
 #include "base/text.hpp"
@@ -50,10 +51,13 @@ Told kernels_per_step(const Profile& profile) {
   return over(seconds_of(profile, is_kernel), static_cast<double>(profile.steps));
 }
 
+// Several shapes of one name count as one kernel, as in the profile's overview.
 Told top_kernel(const Profile& profile) {
+  std::map<std::string, double> by_name;
   Told most;
   for (const ProfileOp& op : profile.ops)
-    if (op.is_kernel() && op.fraction) most = std::max(most.value_or(0), *op.fraction);
+    if (op.is_kernel() && op.fraction)
+      most = std::max(most.value_or(0), by_name[op.name] += *op.fraction);
   return most;
 }
 

@@ -55,6 +55,14 @@ TEST(Profiled, MetricsAreNotTakenFromTheProfileOfAnotherVariant) {
   EXPECT_FALSE(profiled_metric(results, "idle_fraction").value);
 }
 
+TEST(Profiled, AKernelIsOneWhateverTheShapesOfItsLaunches) {
+  Results results = unprofiled();
+  Profile made = profile("optimized");
+  made.ops[1].name = made.ops[0].name;
+  add_profiled({made}, results);
+  EXPECT_EQ(profiled_metric(results, "top_kernel_fraction").value, 0.7);
+}
+
 TEST(Profiled, MetricsAreTakenFromTheProfileOfTheVariant) {
   Results results = unprofiled();
   add_profiled({profile("reference"), profile("optimized")}, results);

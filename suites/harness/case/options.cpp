@@ -84,9 +84,13 @@ void check_alone(const SuiteOptions& options) {
                    " and has no use for ", other, "; leave it out"));
 }
 
+bool is_list_format(std::string_view word) {
+  return word == "json" || word == "people";
+}
+
 // Of options as a whole, whatever their order.
 void check_all(const SuiteOptions& options) {
-  if (!options.list.empty() && options.list != "json" && options.list != "people")
+  if (!options.list.empty() && !is_list_format(options.list))
     throw Error(Fault::bad_input,
                 text("--list=", options.list, ": the formats are json and people"));
   if (const std::string problem = IdFilter(options.filter).problem(); !problem.empty())
@@ -133,7 +137,8 @@ std::string value_of(const OptionRow& row, const std::vector<std::string>& argum
   if (const auto equals = arguments[i].find('='); equals != std::string::npos)
     value = arguments[i].substr(equals + 1);
   else if (row.name == "list")
-    value = "people";
+    value =
+        i + 1 < arguments.size() && is_list_format(arguments[i + 1]) ? arguments[++i] : "people";
   else if (row.value.empty())
     value = "on";  // a switch
   else if (i + 1 < arguments.size() && !arguments[i + 1].starts_with("--"))

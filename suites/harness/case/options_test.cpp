@@ -93,6 +93,14 @@ TEST(Options, OfAListLeaveOutNothingThatTheyAreNotTold) {
   EXPECT_EQ(some.tier, "smoke");
 }
 
+TEST(Options, TakeTheFormatOfAListBehindItToo) {
+  const SuiteOptions json = parse_options({"--list", "json", "--tier", "gate"}, custom);
+  EXPECT_EQ(json.list, "json");
+  EXPECT_EQ(json.tier, "gate");
+  EXPECT_EQ(parse_options({"--list", "people"}, custom).list, "people");
+  EXPECT_EQ(parse_options({"--list"}, custom).list, "people");
+}
+
 TEST(Options, RefuseAnotherListFormat) {
   EXPECT_THAT(complaint({"--list=xml"}), testing::HasSubstr("json"));
 }

@@ -180,6 +180,23 @@ std::string HistoryRun::fingerprint() const {
   return env.value("fingerprint", std::string());
 }
 
+std::string HistoryRun::tools() const {
+  if (env.size() <= 1) return fingerprint();
+  json known = json::object();
+  for (const char* tool : {"compiler", "flags", "driver", "nvrtc", "nvjitlink", "nvdisasm"})
+    known[tool] = env.value(tool, json());
+  return known.dump();
+}
+
+std::string HistoryRun::processor() const {
+  const json host = env.value("host", json());
+  if (!host.is_object() || !host.value("processor", json()).is_string()) return "";
+  Environment of;
+  of.processor = host["processor"].get<std::string>();
+  of.awake = host.value("awake", json()) == true;
+  return timed_on(of, false);
+}
+
 void HistorySegment::number(HistorySeries series) {
   suites_[std::string(suite_of(series.case_id))].numbers.push_back(series_.size());
   numbers_[series] = series_.size();

@@ -36,7 +36,8 @@ struct HistoryValue {
   std::optional<double> mad = {};
   std::vector<std::int64_t> offsets = {};  // none or four
 
-  // From the offsets, where there are any.
+  // The median absolute deviation of the five numbers where there are any: that of the processes
+  // where there were five, a rough width where there were more.
   std::optional<double> spread() const;
   bool operator==(const HistoryValue&) const = default;
 };
@@ -91,6 +92,11 @@ struct HistoryRun {
   std::vector<HistoryPoint> points = {};
 
   std::string fingerprint() const;
+  // What a count depends on besides the class: compiler, flags, driver and CUDA's tools, not the
+  // host's processor. The fingerprint where nothing else is known.
+  std::string tools() const;
+  // The state of the host as accepted times tell it, without whether its threads stood apart.
+  std::string processor() const;
 };
 
 using HistoryMeanings = std::map<std::string, HistoryMeaning>;  // by metric
