@@ -14,6 +14,7 @@ from holdfast_report import Problem
 from holdfast_report.history import Series, ask
 from holdfast_report.page import render
 from holdfast_report.plots import draw_all, worth_a_plot
+from holdfast_report.reading import files_below
 from holdfast_report.root import folder_of, read_baselines, read_root
 from holdfast_report.run_line import Past
 from holdfast_report.since_when import trends_of
@@ -143,7 +144,7 @@ def is_empty(store: Path) -> bool:
     if store.exists() and not store.is_dir():
         raise Problem(f"--store={store}: is not a folder; name that of the history")
     begun = journal_of(store).exists()  # whoever reads it finishes it
-    return not store.is_dir() or not (begun or any(store.glob("*/*.ndjson")))
+    return not store.is_dir() or not (begun or files_below(store, "*/*.ndjson"))
 
 
 def tell(said: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast_report import Problem
-from holdfast_report.reading import load
+from holdfast_report.reading import files_below, load
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,9 @@ def bound_of(rule: dict[str, Any]) -> Bound:
 
 def read_bounds(folder: Path) -> list[Bound]:
     """The bounds of common.json, then those of each suite's file; none without a folder."""
-    files = sorted(folder.glob("*.json"), key=lambda path: (path.name != "common.json", path.name))
+    files = sorted(
+        files_below(folder, "*.json"), key=lambda path: (path.name != "common.json", path.name)
+    )
     return [bound for path in files for bound in read_file(path)]
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from holdfast_report.reading import Number, Record, read
+from holdfast_report.reading import Number, Record, files_below, read
 
 SCHEMA = "holdfast-profile/1"
 ENDING = ".profile.json"
@@ -199,7 +199,7 @@ class Stored:
 def read_profiles(place: Path) -> list[Stored]:
     """All of a results root, or of the folder that `holdfast profile` filled; by suite, device
     class and case, and optimized first."""
-    paths = [*place.glob(f"*/profiles/*/*{ENDING}"), *place.glob(f"*{ENDING}")]
+    paths = files_below(place, f"*/profiles/*/*{ENDING}") + files_below(place, f"*{ENDING}")
     return sorted((Stored(read(Profile, SCHEMA, path), path) for path in paths), key=place_of)
 
 

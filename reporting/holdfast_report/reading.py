@@ -3,7 +3,9 @@
 version is a Problem that names file and key."""
 
 import json
+import os
 import re
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar
 
@@ -25,6 +27,22 @@ SOME_UNSEEN = re.compile(f"[{UNSEEN}]|{ESCAPED}")  # in a file
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Value = Number | str  # a string where the value is a hash
+
+
+def files_below(folder: Path, pattern: str) -> list[Path]:
+    """What a pattern such as */*.json finds, sorted. Path.glob takes a folder that may not be read
+    for an empty one; here it is a Problem, for what is in it would be missing from the page."""
+    part, _, rest = pattern.partition("/")
+    try:
+        names = sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise Problem(
+            f"{folder}: cannot be read ({error.strerror}); name a folder that you may read"
+        ) from error
+    found = [folder / name for name in names if fnmatchcase(name, part)]
+    return [path for one in found for path in files_below(one, rest)] if rest else found
 
 
 class Record(BaseModel):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contents of a results root and of the baselines' folder, read once and combined."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +10,7 @@ from holdfast_report import Problem
 from holdfast_report.documents import Baseline, Case, CaseList, Entry, Results, Verdict
 from holdfast_report.policy import Bound, read_bounds
 from holdfast_report.profiles import ENDING, Stored, read_profiles
-from holdfast_report.reading import read
+from holdfast_report.reading import files_below, read
 from holdfast_report.store import stored
 
 
@@ -52,8 +53,22 @@ class Root:
         return {(row.device_class, row.case, row.variant, row.metric): row.verdict for row in rows}
 
 
+def check_place(path: Path, results: Results) -> None:
+    """A copy in another place would be drawn as the class or the suite that it is a copy of."""
+    if results.suite != path.stem:
+        raise Problem(
+            f"{path}: holds results of the suite '{results.suite}', and its name says '{path.stem}'"
+        )
+    held, folder = results.env.device_class, path.parent.name
+    if held != folder:
+        raise Problem(
+            f"{path}: holds results of the device class '{held}', and its folder says '{folder}'"
+        )
+
+
 def read_part(path: Path) -> Part:
     results = read(Results, "holdfast-results/1", path)
+    check_place(path, results)
     listed = path.with_suffix(".list.json")
     return Part(
         results=results,
@@ -99,11 +114,11 @@ def read_root(place: Path, baselines: Path | None) -> Root:
     folder_of(place, advice if place.exists() else measure)
     # A second dot marks what is not a result: lists, traces, files being written. A folder named as
     # a profile beside it holds the kernels of that case.
-    files = sorted(
+    files = [
         path
-        for path in place.glob("*/*.json")
+        for path in files_below(place, "*/*.json")
         if path.name.count(".") == 1 and not (place / f"{path.parent.name}{ENDING}").exists()
-    )
+    ]
     judged = place / "verdict.json"
     parts = [read_part(path) for path in files]
     processors = {
@@ -118,5 +133,11 @@ def read_root(place: Path, baselines: Path | None) -> Root:
         profiles=read_profiles(place),
     )
     if not (root.parts or root.verdict or root.profiles):
+        lists = files_below(place, "*.list.json")
+        if any(path.with_name(path.name.replace(".list", "")).exists() for path in lists):
+            above = os.path.normpath(place / "..")
+            raise Problem(
+                f"{place} is the folder of a device class; give the one above it: --results {above}"
+            )
         raise Problem(f"{place} holds no results, no verdict and no profiles{measure}")
     return root

@@ -17,7 +17,7 @@ from typing import Annotated
 from pydantic import Field
 
 from holdfast_report import Problem
-from holdfast_report.reading import Record, read
+from holdfast_report.reading import Record, files_below, read
 
 Hash = Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
 
@@ -70,7 +70,7 @@ def share(opened: int, folder: Path) -> None:
 
 
 def contents(folder: Path, pattern: str) -> list[Path]:
-    files = {path.relative_to(folder).as_posix(): path for path in folder.glob(pattern)}
+    files = {path.relative_to(folder).as_posix(): path for path in files_below(folder, pattern)}
     if journal_of(folder).exists():
         journal = read(Journal, "holdfast-journal/1", journal_of(folder))
         for place, promised in journal.files.items():

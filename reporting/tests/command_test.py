@@ -2,6 +2,7 @@
 """Bad input: one sentence, exit 2, and no file left behind."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -337,6 +338,62 @@ def test_an_empty_results_folder_is_told_with_the_command_that_fills_it(
     said = refusal([f"--results={empty}", f"--out={workplace.out}"], capsys)
     assert "holds no results, no verdict and no profiles" in said and "holdfast run" in said
     assert not workplace.out.exists()
+
+
+def test_a_copy_in_another_folder_is_refused(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workplace.measure("old", builders.host_results())
+    said = refusal(workplace.options(), capsys)
+    assert f"of the device class '{HOST}', and its folder says 'old'" in said
+
+
+def test_a_copy_of_another_name_is_refused(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    builders.put(workplace.results / HOST / "cubed_sphere_swe (copy).json", builders.host_results())
+    said = refusal(workplace.options(), capsys)
+    assert "of the suite 'cubed_sphere_swe', and its name says 'cubed_sphere_swe (copy)'" in said
+
+
+def test_the_folder_of_a_device_class_is_told_with_the_one_above_it(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refusal([f"--results={workplace.results / HOST}", f"--out={workplace.out}"], capsys)
+    assert f"give the one above it: --results {workplace.results}\n" in said
+
+
+@pytest.mark.parametrize("folder", [f"results/{HOST}", f"results/{HOST}/profiles", "baselines/policy"])
+def test_a_folder_that_may_not_be_read_is_not_taken_for_an_empty_one(
+    workplace: Workplace,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    folder: str,
+) -> None:
+    assert main(workplace.options()) == 0
+    capsys.readouterr()
+    closed = workplace.folder / folder
+    closed.mkdir(exist_ok=True)
+    listed = os.listdir
+
+    def refuse(path: Path) -> list[str]:
+        if Path(path) == closed:
+            raise PermissionError(13, "Permission denied")
+        return listed(path)
+
+    monkeypatch.setattr(os, "listdir", refuse)
+    assert f"{closed}: cannot be read (Permission denied)" in refusal(workplace.options(), capsys)
+    assert not (workplace.out / "index.html").exists()
+
+
+def test_an_interrupted_command_says_so_and_ends_by_the_signal(workplace: Workplace) -> None:
+    workplace.holdfast.write_text("#!/bin/sh\nkill -INT $PPID\nexec sleep 600\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "holdfast_report", *workplace.options()],
+        cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGINT
+    assert done.stderr == "holdfast_report: interrupted; no file is left half written\n"
 
 
 def test_a_file_in_place_of_a_folder_is_not_said_to_be_absent(

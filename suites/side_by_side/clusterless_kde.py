@@ -8,7 +8,7 @@ import os
 import sys
 
 from decoding import SIZES, SUMS, Decoder, recording
-from measuring import compare, judged, library, options
+from measuring import compare, judged, library, options, unless_interrupted
 
 
 def main() -> int:
@@ -29,4 +29,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(unless_interrupted(main))

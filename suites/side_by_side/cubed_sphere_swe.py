@@ -7,7 +7,7 @@
 import sys
 
 import numpy as np
-from measuring import compare, judged, library, options
+from measuring import compare, judged, library, options, unless_interrupted
 from shallow_water import NORM_AFTER_A_STEP, ShallowWater
 
 
@@ -30,4 +30,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(unless_interrupted(main))

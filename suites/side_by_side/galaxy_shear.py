@@ -6,7 +6,7 @@
 
 import sys
 
-from measuring import compare, judged, library, options
+from measuring import compare, judged, library, options, unless_interrupted
 from sheared_galaxies import (
     BENCHMARK,
     BENCHMARK_TRUTH,
@@ -33,4 +33,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(unless_interrupted(main))

@@ -8,7 +8,7 @@ own: in f32, and on a GPU with products in bf16.
 import sys
 from typing import Any
 
-from measuring import compare, judged, library, options
+from measuring import compare, judged, library, options, unless_interrupted
 from transformers import SHAPES, batch, forward_backward, masks, parameters
 
 MEANS = {("tiny", 0): 12.7716496646532, ("tiny", 1): 12.7255167330016}
@@ -52,4 +52,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(unless_interrupted(main))

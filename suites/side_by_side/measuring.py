@@ -2,6 +2,7 @@
 """A formulation and a suite's case, timed in turn: options, rounds, what is printed."""
 
 import argparse
+import signal
 import statistics
 import subprocess
 import sys
@@ -134,3 +135,11 @@ def compare(
 def judged(what: str, error: float, limit: float) -> int:
     print(f"{what}: off by {error:.1e}")
     return 0 if error <= limit else 1
+
+
+def unless_interrupted(main: Callable[[], int]) -> int:
+    try:
+        return main()
+    except KeyboardInterrupt:
+        print("interrupted; nothing was compared", file=sys.stderr)
+        return 128 + signal.SIGINT

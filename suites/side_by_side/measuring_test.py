@@ -82,3 +82,13 @@ def test_a_large_ratio_is_told_without_an_exponent() -> None:
 @pytest.mark.parametrize(("error", "code"), [(1e-12, 0), (2e-12, 1), (float("nan"), 1)])
 def test_a_formulation_that_is_off_fails(error: float, code: int) -> None:
     assert measuring.judged("norm", error, 1e-12) == code
+
+
+def test_an_interrupted_comparison_says_so_without_a_traceback(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def main() -> int:
+        raise KeyboardInterrupt
+
+    assert measuring.unless_interrupted(main) == 130
+    assert capsys.readouterr().err == "interrupted; nothing was compared\n"

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 from correlations import SIZES, START, measurement, normal_equations
-from measuring import compare, judged, library, options
+from measuring import compare, judged, library, options, unless_interrupted
 
 
 def main() -> int:
@@ -32,4 +32,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(unless_interrupted(main))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <set>
 
 #include "gate/accept/accept.hpp"
@@ -29,8 +30,19 @@ struct Plan {
   fs::path file = {};
   Meanings listed = {};  // what the suite's metrics are
   std::optional<Baseline> existing = {};
+  std::map<std::string, std::string> renamed = {};  // present ids of cases, by their old ones
   Acceptable accepted = {};
 };
+
+std::map<std::string, std::string> renamed_cases(const Baseline& existing, const Aliases& aliases) {
+  std::map<std::string, std::string> renamed;
+  for (const auto& [processor, entries] : by_processor(existing))
+    for (const auto& [key, entry] : *entries) {
+      const std::string id = entry_name(key).case_id;
+      if (const std::string now = aliases.current(id); now != id) renamed[id] = now;
+    }
+  return renamed;
+}
 
 RootOptions root_options(const Options& options) {
   RootOptions root{.only = options.value("only"), .device = options.value("device")};
@@ -47,8 +59,14 @@ std::string entries_of(const Plan& plan) {
   return text(count, count == 1 ? " entry" : " entries");
 }
 
+// Entries that take another name change no value.
+std::string renamings_of(const Plan& plan, std::string_view verb) {
+  return plan.renamed.empty() ? "" : text(", ", plural(plan.renamed.size(), "case"), verb);
+}
+
 // A change without a '|' in its key concerns a metric's meaning, before and after.
 void print_changes(const Plan& plan, std::ostream& out) {
+  for (const auto& [old, now] : plan.renamed) out << "  " << old << " -> " << now << "\n";
   for (const Change& change : plan.accepted.changes) {
     const bool of_entry = change.key.find('|') != std::string::npos;
     const std::string unit = unit_of(plan.listed, metric_of(change.key));
@@ -153,7 +171,10 @@ std::vector<Plan> make_plans(const fs::path& directory, const Store& store, cons
     plan.existing = read_baseline_if_any(store, plan.place);
     if (!plan.existing)
       expect_tracked(store.folder(), [&](const fs::path& file) { return file == plan.place; });
-    if (plan.existing) aliases.rename(*plan.existing);
+    if (plan.existing) {
+      plan.renamed = renamed_cases(*plan.existing, aliases);
+      aliases.rename(*plan.existing);
+    }
     refuse_stale(plan, part.results, policy);
     plan.accepted = accept(part.results, plan.existing, policy.with(part.list.metrics),
                            {.why = options.why,
@@ -249,7 +270,7 @@ int accept_verb(const Options& options, const fs::path& directory, const fs::pat
     }
     store.write(plan.place).append(content);
     told << plan.file.string() << ": " << plan.accepted.changes.size() << " of " << entries_of(plan)
-         << " changed\n";
+         << " changed" << renamings_of(plan, " renamed") << "\n";
     if (!plan.existing || printing().quiet) continue;
     print_changes(plan, told);
     print_left_out(plan, told);
@@ -268,7 +289,8 @@ int diff_verb(const Options& options, const fs::path& directory, const fs::path&
   (void)refuse(root, policy, lists, true, false);
   for (const Plan& plan : plans) {
     std::cout << plan.file.string() << ": " << plan.accepted.changes.size() << " of "
-              << entries_of(plan) << " would change\n";
+              << entries_of(plan) << " would change" << renamings_of(plan, " would be renamed")
+              << "\n";
     if (!printing().quiet) {
       print_changes(plan, std::cout);
       print_left_out(plan, std::cout);

@@ -87,5 +87,21 @@ TEST_F(Changed, ABoundThatOnlyWarnsHidesNoRegression) {
   expect_output(check(), 1, HasSubstr("fell from 10 to 5"));
 }
 
+TEST_F(GateCommand, ARenamedCaseIsToldAsWhatAcceptingChanges) {
+  accepted(toy::dry());
+  const auto former =
+      toy::accepted_as("toy/old/n:64/f64", toy::step_id, read_baseline(baseline(toy::dry())));
+  write_file(baseline(toy::dry()), baseline_text(former));
+  aliases(R"("toy/old/n:64/f64": "toy/step/n:64/f64")");
+  expect_output(holdfast(toy::joined({"baseline", "diff", results_.string()}, stores())), 0,
+                AllOf(HasSubstr(" would change, 1 case would be renamed\n"),
+                      HasSubstr("  toy/old/n:64/f64 -> toy/step/n:64/f64\n")));
+  EXPECT_EQ(accept(), 0) << complaints_;
+  EXPECT_THAT(output_ + complaints_, AllOf(HasSubstr(" changed, 1 case renamed\n"),
+                                           HasSubstr("  toy/old/n:64/f64 -> toy/step/n:64/f64\n")));
+  EXPECT_EQ(accept(), 0) << complaints_;
+  EXPECT_THAT(output_ + complaints_, HasSubstr(": nothing to change\n"));
+}
+
 }  // namespace
 }  // namespace holdfast::gate

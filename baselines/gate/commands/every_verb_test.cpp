@@ -142,5 +142,37 @@ TEST_F(EveryVerb, TellsBothOptionsInItsHelpAndRefusesAColorThatIsNone) {
   }
 }
 
+class EveryReader : public GateCommand {
+ protected:
+  // The calls of the verbs that read results without judging them.
+  std::vector<std::vector<std::string>> reading(const std::string& root) const {
+    return {{"diff", root, whole_},
+            {"diff", whole_, root},
+            {"export", root, "--format=bmf"},
+            {"explain", toy::step_id, root, "--against=" + whole_},
+            {"explain", toy::step_id, whole_, "--against=" + root},
+            {"history", "append", root, "--store=" + (folder_.path() / "history").string()},
+            toy::joined({"check", whole_, "--again=" + root}, stores())};
+  }
+  const std::string whole_ = (folder_.path() / "whole").string();
+};
+
+// Else the copy would stand for the class that it is a copy of.
+TEST_F(EveryReader, RefusesACopyBesideItsClass) {
+  accepted(toy::dry());
+  store_in(whole_, toy::dry());
+  std::filesystem::copy(results_ / "cuda-dry-sm_90", results_ / "old");
+  for (const auto& call : reading(results_.string()))
+    expect_complaint(holdfast(call), 2, HasSubstr("and its folder says 'old'"));
+  EXPECT_EQ(check(), 2);
+}
+
+TEST_F(EveryReader, NamesTheRootAboveTheFolderOfADeviceClass) {
+  accepted(toy::dry());
+  store_in(whole_, toy::dry());
+  for (const auto& call : reading((results_ / "cuda-dry-sm_90").string()))
+    expect_complaint(holdfast(call), 3, HasSubstr("give the one above it: " + results_.string()));
+}
+
 }  // namespace
 }  // namespace holdfast::gate

@@ -276,6 +276,15 @@ TEST_F(OtherProcessor, ConfirmsNoGain) {
   EXPECT_EQ(check({stored_in("here", better)}), 0) << complaints_;
 }
 
+TEST_F(OtherProcessor, IsToldWhereAnotherRunHoldsNothingOfIt) {
+  accepted(on(toy::processor, 10));
+  const std::filesystem::path elsewhere = folder_.path() / "elsewhere";
+  store_in(elsewhere, toy::dry());
+  EXPECT_EQ(check({"--again=" + elsewhere.string()}), 0) << complaints_;
+  EXPECT_THAT(verdict().not_checked, testing::Contains("toy on host-x86_64-v4-2t: --again=" +
+                                                       elsewhere.string() + " has no run of it"));
+}
+
 // If a pull request accepts its first times, the gate judges them as after its merge.
 TEST_F(OtherProcessor, WhoseFirstTimesAChangeCarriesIsHeldToThem) {
   accepted(on(toy::processor, 10));

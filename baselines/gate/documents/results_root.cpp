@@ -170,7 +170,7 @@ void refuse_class_folder(const fs::path& folder, std::string_view command) {
   if (!root.has_filename()) root = root.parent_path();
   throw Error(Fault::incomplete,
               text(folder.string(), " is the folder of a device class; give the one above it: ",
-                   command, " ", shell_word(root.string())));
+                   command, command.empty() ? "" : " ", shell_word(root.string())));
 }
 
 namespace {
@@ -234,7 +234,11 @@ void check_place(const fs::path& file, const Results& results) {
 std::vector<StoredResults> read_all_results(const fs::path& root) {
   require_results_folder(root);
   std::vector<StoredResults> all;
-  for (const fs::path& file : result_files(root)) all.push_back({file, read_results(file)});
+  for (const fs::path& file : result_files(root)) {
+    all.push_back({file, read_results(file)});
+    check_place(file, all.back().results);
+  }
+  if (all.empty()) refuse_class_folder(root);
   if (all.empty())
     throw Error(Fault::bad_input,
                 text(root.string(), " holds no results (<device class>/<suite>.json); ",

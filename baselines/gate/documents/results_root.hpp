@@ -34,9 +34,9 @@ bool is_results_root(const std::filesystem::path& folder);
 // one.
 void withdraw_verdict(const std::filesystem::path& root);
 
-// Throws Error(incomplete) for the folder of a device class that was given to `command` in place of
-// the root above it.
-void refuse_class_folder(const std::filesystem::path& folder, std::string_view command);
+// Throws Error(incomplete) for the folder of a device class that was given in place of the root
+// above it, to `command` where its sentence is to name one.
+void refuse_class_folder(const std::filesystem::path& folder, std::string_view command = "");
 
 // Throws Error(bad_input) for a folder of a root that is a link: what is written or removed there
 // would be elsewhere.
@@ -47,7 +47,7 @@ void refuse_links(const std::filesystem::path& root);
 void check_place(const std::filesystem::path& file, const Results& results);
 
 // All results of a root, sorted by device class and suite. Throws Error(bad_input) for an absent or
-// empty root.
+// empty root and as check_place() does, Error(incomplete) for the folder of a device class.
 std::vector<StoredResults> read_all_results(const std::filesystem::path& root);
 
 // The list that they were measured against; empty where none stands beside them: they are older, or

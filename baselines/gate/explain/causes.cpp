@@ -307,13 +307,15 @@ void add_time(const Evidence& c, std::vector<Cause>& found) {
   if (is_judged_well(c) || (slower <= tolerance && lost <= tolerance)) return;
   const auto same = same_code(c, "optimized");
   const double moved = control ? std::log(control->now / control->before) : 0;
+  // The speedup is of variants in turn; either time is of another moment on the other side.
+  const double unshared = speedup ? lost : slower - moved;
   const std::string step =
       time ? text("a step takes ", readable(time->now, "s"), " instead of ",
                   readable(time->before, "s"), " (", percent(std::expm1(slower)), ")")
            : text("the speedup fell: ", speedup->words());
   const std::string code = !same ? "" : *same ? "the compiled code is identical and " : "";
-  if (control && slower > tolerance && moved >= control_share * slower &&
-      slower - moved <= tolerance && same.value_or(true)) {
+  if (control && slower > tolerance && moved >= control_share * slower && unshared <= tolerance &&
+      same.value_or(true)) {
     // For host code nothing says whether it is the same, and shared code moves both variants.
     found.push_back({text(same ? "the machine, not the code: "
                                : "the machine, or code that both variants share: ",

@@ -580,6 +580,23 @@ TEST(Explain, BlamesTheMachineAloneForNoCodeThatNobodyKnows) {
   EXPECT_EQ(causes(made).front().next, "holdfast ab");
 }
 
+TEST(Explain, TakesWhatTheVariantsShareFromTheirRatioNotFromTwoTimesOfOtherMoments) {
+  Results before = measured(), now = slowed(1.44, 1.32);
+  for (Results* side : {&before, &now}) {
+    side->env.device_class = toy::host().env.device_class;
+    for (auto& [variant, content] : side->cases[0].variants) {
+      content.identity.reset();
+      content.kernels.clear();
+    }
+  }
+  const auto said = [&](double speedup) {
+    now.cases[0].metrics["speedup"] = toy::timed("ratio", speedup);
+    return causes(evidence(before, now)).front().sentence;
+  };
+  EXPECT_THAT(said(9.9), StartsWith("the machine, or code that both variants share"));
+  EXPECT_THAT(said(9), HasSubstr("the code of this variant, by what the control did not share"));
+}
+
 TEST(Explain, BlamesTheMachineForATimeOfWhichTheReferenceSharesNearlyAll) {
   EXPECT_THAT(first_cause(slowed(1.2, 1.17)), StartsWith("the machine, not the code"));
 }

@@ -4,6 +4,7 @@ sees what is new."""
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -110,7 +111,9 @@ def build(site: Site, out: Path) -> tuple[int, int]:
         if workers == 1 or len(pages) <= ALONE:
             done = [write_share(range(len(pages)))]
         else:
-            with multiprocessing.get_context("fork").Pool(workers) as pool:
+            # Ctrl-C reaches the workers as well, and this process ends them.
+            ignoring = signal.signal, (signal.SIGINT, signal.SIG_IGN)
+            with multiprocessing.get_context("fork").Pool(workers, *ignoring) as pool:
                 done = pool.map(write_share, shares(len(pages)), chunksize=1)
     finally:
         shared = None

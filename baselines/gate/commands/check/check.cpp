@@ -148,6 +148,10 @@ class Checking {
     }
     ++judged_;
     Part part = loaded(request_, root_, state_, plan_, measured);
+    for (const fs::path& again : request_.again)
+      if (!fs::exists(again / part.device_class() / measured.file.filename()))
+        verdict().not_checked.push_back(
+            text(part.name(), ": --again=", again.string(), " has no run of it"));
     part.may_be_accepted = acceptance(request_, state_, part);
     if (plan_ && is_compared(measured)) tell_lost_by_base(part, verdict());
     left_.comparisons += comparisons;
