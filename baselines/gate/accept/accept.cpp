@@ -8,6 +8,7 @@
 #include "gate/accept/accepted_runs.hpp"
 #include "gate/accept/entry_of_runs.hpp"
 #include "gate/base/numbers.hpp"
+#include "gate/documents/kernel_table.hpp"
 #include "gate/documents/measured.hpp"
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict_names.hpp"
@@ -243,15 +244,29 @@ struct Accepting {
     return judge_among(around, metric, standard, before).verdict == verdict::changed;
   }
 
+  // As evidence it would excuse a later loss, so that a check elsewhere calls it a loosening.
+  bool gives_other_arguments(const CaseResult& result, const std::string& variant,
+                             const Entry& before) const {
+    const auto& [identity, kernels, metrics] = result.variants.at(variant);
+    const Entry* code = find_entry(existing, entry_key(result.id, variant, "identity"));
+    const auto* then = std::get_if<std::string>(&before.value);
+    return then && code && identity && code->value == Value(*identity) &&
+           !keeps_arguments(*then, kernel_table(kernels));
+  }
+
   Entry next_count(const Standard& standard, const CaseResult& result, const NamedMetric& metric,
                    const Entry& before, const std::string& key) const {
     const Measured& measured = *metric.measured;
     const Judged found = judged(standard, measured, before);
     if (found.verdict == verdict::pass) return before;
-    Entry entry = counted_entry(measured.value, results(), reason("changed for the better"));
+    Entry entry = counted_entry(measured.value, results(), reason(for_the_better));
     entry.accepted.previous = before.value;
-    const bool asks_why = metric.name != kernels_metric &&
-                          (found.asks_why || is_paid_for(standard, result, metric, before));
+    if (is_evidence(metric)) {
+      const bool asks = gives_other_arguments(result, metric.variant, before);
+      note(key, before, entry, asks ? "other arguments of the same code" : "");
+      return entry;
+    }
+    const bool asks_why = found.asks_why || is_paid_for(standard, result, metric, before);
     note(key, before, entry,
          asks_why ? what_asks(standard, before, entry, found.verdict) : std::string());
     return entry;
@@ -337,7 +352,7 @@ struct Accepting {
       for (const AcceptedRun* run : more) entry = with_run(entry, key, *run);
       entry.accepted.why = reason("another day of the same code");
     } else {
-      entry = timed_entry(key, more, reason("changed for the better"));
+      entry = timed_entry(key, more, reason(for_the_better));
       entry.accepted.previous = before.value;
       // A loss accepted with a reason still counts as drift, even when part of it is regained; a
       // gain beyond the anchor becomes the new anchor.

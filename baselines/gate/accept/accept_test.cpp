@@ -539,6 +539,27 @@ TEST(Acceptance, AWorseningIsMarkedAndAnImprovementIsNot) {
   EXPECT_EQ(better.changes.front().asks_why, "");
 }
 
+// A check of the change elsewhere would call it a loosening.
+TEST(Acceptance, OtherArgumentsOfTheSameCodeNeedAReason) {
+  const auto of = [](double sum, const char* identity = "sha256:aa") {
+    Results results = toy::dry();
+    Variant& optimized = results.cases.front().variants["optimized"];
+    optimized.identity = identity;
+    optimized.kernels.front().evidence["argument_sum"] = sum;
+    return results;
+  };
+  const auto asks = [&](const Results& before, const Results& now) {
+    for (const Change& change :
+         accept(now, accept(before, std::nullopt, policy()).baseline, policy()).changes)
+      if (change.key == text(toy::step_id, "|optimized|kernels")) return change.asks_why;
+    return std::string("no change");
+  };
+  EXPECT_EQ(asks(of(7), of(8)), "other arguments of the same code");
+  EXPECT_EQ(asks(of(7), toy::dry()), "other arguments of the same code");
+  EXPECT_EQ(asks(of(7), of(8, "sha256:cc")), "");
+  EXPECT_EQ(asks(toy::dry(), of(8)), "");
+}
+
 TEST(Acceptance, OnlyWhatIsWorseByItsDirectionIsCalledWorse) {
   const std::optional<Baseline> ten = accept(undecided(10, "aa"), std::nullopt, policy()).baseline;
   for (const auto& [speedup, asks] : {std::pair(14., "undecided"), std::pair(6., "worse")}) {

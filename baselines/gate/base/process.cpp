@@ -365,12 +365,12 @@ FileLock::FileLock(const fs::path& path, const std::function<void()>& on_wait, m
     if (::fstat(*file_, &is) != 0 || !S_ISREG(is.st_mode))
       throw Error(Fault::bad_input,
                   text("the lock ", path.string(), " is no file; remove what is there"));
-    bool held = ::flock(*file_, LOCK_EX | LOCK_NB) == 0;
-    if (!held && !std::exchange(has_told, true)) on_wait();
-    while (!held && !(held = ::flock(*file_, LOCK_EX) == 0)) {
-      if (errno != EINTR) fail(text("lock ", path.string()), errno);
-      throw_if_interrupted();
+    error_ = lock(LOCK_EX | LOCK_NB);
+    if (error_ == EWOULDBLOCK) {
+      if (!std::exchange(has_told, true)) on_wait();
+      while ((error_ = lock(LOCK_EX)) == EINTR) throw_if_interrupted();
     }
+    if (error_ != 0) return;
     // Its last holder may have removed it.
     const bool leads_here = ::stat(path.c_str(), &there) == 0;
     if (!leads_here && errno != ENOENT) fail(text("look at ", path.string()), errno);
@@ -378,7 +378,13 @@ FileLock::FileLock(const fs::path& path, const std::function<void()>& on_wait, m
   }
 }
 
+int FileLock::lock(int how) const {
+  return ::flock(*file_, how) == 0 ? 0 : errno;
+}
+
 MachineLock::MachineLock(std::string_view name, const std::function<void()>& on_wait)
-    : lock_(runtime_folder() / text("holdfast-", name, ".lock"), on_wait) {}
+    : lock_(runtime_folder() / text("holdfast-", name, ".lock"), on_wait) {
+  if (lock_.error() != 0) fail(text("lock a file in ", runtime_folder().string()), lock_.error());
+}
 
 }  // namespace holdfast::gate

@@ -93,8 +93,14 @@ class FileLock {
   FileLock(const std::filesystem::path& path, const std::function<void()>& on_wait,
            mode_t mode = 0600);
 
+  // Of flock(), where it does not work on the file's file system: nothing is held then. Else 0.
+  int error() const { return error_; }
+
  private:
   Descriptor file_ = Descriptor();
+  int error_ = 0;
+
+  int lock(int how) const;
 };
 
 // The same by name among all processes of a user on this machine.

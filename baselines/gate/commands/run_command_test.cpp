@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <latch>
+#include <memory>
 #include <thread>
 
 #include "base/machine.hpp"
@@ -19,6 +20,7 @@
 #include "gate/testing/fake_build.hpp"
 #include "gate/testing/fake_suite_command.hpp"
 #include "gate/testing/toy_root.hpp"
+#include "gate/testing/traced_command.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -286,6 +288,43 @@ TEST_F(RunCommand, ARunIntoAFolderThatAnotherOneMeasuresIntoWaitsForItWhereverIt
   }
   second.join();
   EXPECT_FALSE(fs::exists(results_ / ".fake_suite.host.lock"));
+}
+
+// As on a Lustre that is mounted without flock.
+TEST_F(RunCommand, AFolderWhoseFileSystemCannotLockIsMeasuredInto) {
+  const fs::path complaints = folder_.path() / "complaints";
+  ASSERT_EQ(::setenv("FAKE_SUITE", "ok", 1), 0);
+  const auto traced = toy::run_traced(
+      {"run", FAKE_SUITE_BINARY, "--device=host", "--processes=1", "--out=" + results_.string()},
+      {.fail = toy::FailingCall{.error = ENOSYS, .only = SYS_flock}, .complaints = complaints});
+  ::unsetenv("FAKE_SUITE");
+  if (!traced) GTEST_SKIP() << "this machine forbids tracing a child";
+  EXPECT_EQ(traced->call, SYS_flock);
+  EXPECT_EQ(traced->code, 0) << read_file(complaints);
+  EXPECT_THAT(read_file(complaints), Not(HasSubstr("waiting")));
+  EXPECT_FALSE(fs::exists(results_ / ".fake_suite.host.lock"));
+}
+
+// It may be another machine's, and this one's GPU is free for other suites meanwhile.
+TEST_F(RunCommand, ARunThatWaitsForAnotherOneHoldsNoGpu) {
+  const fs::path locks = folder_.path() / "runtime";
+  Progress progress("test");
+  std::unique_ptr<ResultsLock> first(
+      new ResultsLock(lock_results(results_, "fake_suite", "cuda", progress)));
+  const Outcome outcome = run_task(
+      {.program = HOLDFAST_BINARY,
+       .arguments = {"run", FAKE_SUITE_BINARY, "--device=cuda", "--out=" + results_.string()},
+       .environment = {{"FAKE_SUITE", "ok"},
+                       {"HOLDFAST_SOURCES", ""},
+                       {"XDG_RUNTIME_DIR", locks.string()}},
+       .timeout_seconds = 60,
+       .on_line = [&](std::string_view line) {
+         if (line.find("waiting for another run") == line.npos || !first) return;
+         EXPECT_TRUE(!fs::exists(locks) || fs::is_empty(locks)) << "it locked a GPU";
+         first.reset();
+       }});
+  EXPECT_FALSE(first) << outcome.complaints;
+  EXPECT_FALSE(fs::is_empty(locks)) << "and it locks one to measure";
 }
 
 TEST_F(RunCommand, WhatIsLeftIsNotGoneOnFromUnasked) {

@@ -11,6 +11,7 @@
 #include <regex>
 
 #include "gate/documents/case_name.hpp"
+#include "gate/documents/selftest.hpp"
 #include "gate/testing/toy_root.hpp"
 
 namespace holdfast::gate {
@@ -74,6 +75,11 @@ TEST(Documents, ADeviceIsOneOfTheFormsThatCommandsTake) {
                              "host $(x)", "cuda:-1", "tpu"}) {
     results.env.device_name = device;
     EXPECT_THAT(complaint(results, "", ""), HasSubstr("is no device; they are host, cuda"))
+        << device;
+    const SelfTest test{.suite = "toy", .device = device};
+    EXPECT_THAT(
+        toy::complaint([&] { parse_self_test(Document("x.json", canonical(to_json(test)))); }),
+        HasSubstr("is no device; they are host, cuda"))
         << device;
   }
 }

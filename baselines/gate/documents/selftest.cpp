@@ -58,7 +58,7 @@ std::size_t SelfTest::undecided() const {
 SelfTest parse_self_test(const Document& document) {
   Object object = open_schema(document, self_test_schema);
   SelfTest test{.suite = suite_name_of(object.take("suite")),
-                .device = object.take("device").string(),
+                .device = device_of(object.take("device")),
                 .content = object.take("content").string()};
   const Reader utc = object.take("utc"), tolerance = object.take("tolerance");
   test.utc = utc.string();

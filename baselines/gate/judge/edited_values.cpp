@@ -42,7 +42,7 @@ class Edits {
 
   struct File {
     const std::string& device_class;
-    bool is_measured = false;           // here, so that the run shows what its kernels are given
+    const KernelTables& measured;       // here
     bool is_other_patch_level = false;  // than before, as to the compiler
     const std::set<std::string> known;  // the reasons that it gave before
     EditsByMetric found = {};
@@ -54,8 +54,10 @@ class Edits {
   std::vector<RuleChange> rows_ = {};
 
   void compare_baselines(const std::string& place, const Baseline& before, const Baseline& after) {
+    static const KernelTables none;
+    const auto measured = change_.tables.find(place);
     File file{.device_class = before.device_class,
-              .is_measured = change_.measured.contains(place),
+              .measured = measured == change_.tables.end() ? none : measured->second,
               .is_other_patch_level =
                   differ_in_patch_level(before.fingerprint.compiler, after.fingerprint.compiler),
               .known = reasons(before)};
@@ -91,8 +93,7 @@ class Edits {
       const auto policy = policies_.find(suite_of(id));
       if (now == after.end() || policy == policies_.end()) continue;
       const EntryName old_name{old_id, variant, metric}, name{id, variant, metric};
-      if (metric == kernels_metric && !file.is_measured &&
-          has_same_code(before, old_name, after, name))
+      if (metric == kernels_metric && has_same_code(before, old_name, after, name))
         compare_tables(name, then, now->second, file);
       const auto meaning = policy->second.metrics().find(metric);
       if (meaning == policy->second.metrics().end()) continue;
@@ -114,13 +115,17 @@ class Edits {
     edit.change = std::move(change);
   }
 
-  // A table of the same machine code that gives other arguments, or none: a later loss by other
-  // arguments would then be taken for the machine's.
+  // A table of the same machine code that gives other arguments, or none, unless this run shows
+  // them: a later loss by other arguments would then be taken for the machine's.
   static void compare_tables(const EntryName& name, const Entry& before, const Entry& after,
                              File& file) {
     const auto* then = std::get_if<std::string>(&before.value);
     const auto* now = std::get_if<std::string>(&after.value);
     if (!then || (now && keeps_arguments(*then, *now))) return;
+    const auto shown = file.measured.find(entry_key(name.case_id, name.variant, name.metric));
+    if (now && shown != file.measured.end() && keeps_arguments(shown->second, *now) &&
+        keeps_arguments(*now, shown->second))
+      return;
     const auto [old_row, new_row] = told_apart(before.value, after.value, "");
     const std::string& why = after.accepted.why;
     add(name,

@@ -250,7 +250,8 @@ std::vector<StandardChange> compare(const Standard& standard, const Entry& befor
 
 bool is_new(const std::string& why, const std::set<std::string>& known) {
   const std::string seen = as_seen(why);
-  return !seen.empty() && seen != as_seen(no_reason_yet) && !known.contains(seen);
+  return !seen.empty() && seen != as_seen(no_reason_yet) && seen != as_seen(for_the_better) &&
+         !known.contains(seen);
 }
 
 std::optional<std::string> excuse(const Standard& before, const Standard& after,

@@ -16,6 +16,9 @@ namespace holdfast::gate {
 // What stands in a proposed patch where its reader is to say why: no reason.
 inline constexpr const char* no_reason_yet = "proposed by holdfast check; say why";
 
+// What is accepted without a reason gives this one, which is none for a loosening.
+inline constexpr const char* for_the_better = "changed for the better";
+
 // Whether `why` is a reason, and none of `known`.
 bool is_new(const std::string& why, const std::set<std::string>& known);
 

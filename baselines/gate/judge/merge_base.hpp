@@ -38,6 +38,9 @@ struct Places {
 // Leaves out what has expired by `today`. Also reads an older format at its older place.
 MergeBase read_merge_base(const Places& given, const std::string& commit, const std::string& today);
 
+// Of a run, by entry key.
+using KernelTables = std::map<std::string, std::string>;
+
 // The change, as the working copy has it.
 struct ChangeSet {
   const Policy& policy;
@@ -46,6 +49,7 @@ struct ChangeSet {
   const std::vector<List>& lists;
   bool complete = false;                               // whether the lists are those of all suites
   const std::map<std::string, Fingerprint>& measured;  // the tools of this run, by place
+  std::map<std::string, KernelTables> tables = {};     // and what its kernels are given
 };
 
 // Metrics of which the merge base holds a value or knows that bounds judge them, by the case's name

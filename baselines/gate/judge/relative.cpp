@@ -87,7 +87,7 @@ void MetricJudge::judge_beside(const Measured& base, const Context& context,
   judged.urgency = judgement.worth_comparing &&
                            (row.metric == "time_s" || row.metric == "speedup") &&
                            row.variant != "reference"
-                       ? 2 * judgement.worsening / judgement.log_limit
+                       ? 2 * judgement.in_limits()
                        : 0;
   decide(judgement, accepted, context, judged);
 }
@@ -99,7 +99,7 @@ void MetricJudge::judge_accepted(const Entry& base, const Context& context,
   row.baseline = base.value;
   judged.screened = context.timed() && positive(context.measured.value) && positive(base.value);
   const Judgement judgement = judge_entry(context, base, part_.baseline->entries);
-  if (judgement.suspect()) judged.urgency = judgement.worsening / judgement.log_limit;
+  if (judgement.suspect()) judged.urgency = judgement.in_limits();
   decide(judgement, &base, context, judged);
 }
 
@@ -294,7 +294,10 @@ bool MetricJudge::is_accepted_here(const Context& context, const Entry& base, Ro
   const bool drifts =
       context.timed() && agreed.verdict == verdict::drift && !context.standard.drift_blocks;
   if (agreed.verdict != verdict::pass && !drifts) return false;
-  if (!is_new(proposed->accepted.why, part_.reasons_before)) {
+  const bool is_free =
+      row.verdict == verdict::improved || (row.verdict == verdict::drift && !context.timed());
+  if (!(is_free && proposed->accepted.why == for_the_better) &&
+      !is_new(proposed->accepted.why, part_.reasons_before)) {
     row.evidence["baseline"] =
         text("this change edits the accepted value, and gives no reason of its own; restore ",
              part_.baseline_path, " of the merge base, and accept with --why");

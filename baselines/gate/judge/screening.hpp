@@ -2,6 +2,7 @@
 // One metric against its baseline and its bounds: pure functions from numbers to a verdict.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,7 +23,9 @@ struct Judgement {
   double log_limit = 0;
   bool worth_comparing = false;  // in lock step, though it passes
 
-  bool suspect() const { return worsening > log_limit && log_limit > 0; }
+  bool suspect() const { return worsening > log_limit; }
+  // How many limits the worsening is; a tolerance of 0 makes a limit of 0.
+  double in_limits() const { return worsening / std::max(log_limit, 1e-6); }
 };
 
 // In Standard::fall_is_change: no fall of the metric is a gain by itself.

@@ -199,6 +199,16 @@ TEST(Screening, ARunOfEqualCodeIsSeldomBeyondTheLimit) {
   EXPECT_LE(beyond_the_limit(4, 5, 0.03, 0.01), 70);
 }
 
+// The strictest tolerance, not none.
+TEST(Screening, WithoutAToleranceAnyLossIsARegression) {
+  Standard exact = faster;
+  exact.tolerance = 0;
+  EXPECT_EQ(judge_screened(exact, five(8), entry(12)).verdict, "REGRESSION");
+  EXPECT_EQ(judge_screened(exact, five(12), entry(12)).verdict, "PASS");
+  EXPECT_EQ(judge_screened(exact, five(13), entry(12)).verdict, "IMPROVED");
+  EXPECT_FALSE(Judgement().suspect()) << "which compared nothing";
+}
+
 TEST(Screening, FewerThanFiveProcessesDecideNothing) {
   const Judgement judged = judge_screened(faster, {.value = 10.0, .processes = 4}, entry(10));
   EXPECT_EQ(judged.verdict, "NOISY");
@@ -423,6 +433,16 @@ TEST(BesideTheBase, AProcessOfEitherSideThatHasNoPositiveValueLeavesNoPairs) {
   broken.values.front() = 0;
   EXPECT_EQ(judge_beside(faster, broken, whole).verdict, verdict::noisy);
   EXPECT_EQ(judge_beside(faster, whole, broken).verdict, verdict::noisy);
+}
+
+TEST(BesideTheBase, WithoutAToleranceAnyLossIsARegression) {
+  const auto of = [](double value) {
+    return Measured{.value = value, .processes = 5, .values = std::vector<double>(5, value)};
+  };
+  Standard exact = faster;
+  exact.tolerance = 0;
+  EXPECT_EQ(judge_beside(exact, of(8), of(12)).verdict, "REGRESSION");
+  EXPECT_EQ(judge_beside(exact, of(12), of(12)).verdict, "PASS");
 }
 
 TEST(BesideTheBase, FewerProcessesThanADecisionNeedsDecideNothing) {

@@ -3,6 +3,7 @@
 
 #include "base/files.hpp"
 #include "base/names.hpp"
+#include "base/sha256.hpp"
 #include "gate/base/error.hpp"
 #include "gate/base/json.hpp"
 #include "gate/base/written_file.hpp"
@@ -19,6 +20,13 @@ std::string file_name_of(const std::string& suite, const std::string& device) {
 }
 
 }  // namespace
+
+ResultsLock::ResultsLock(const fs::path& file, const std::function<void()>& on_wait)
+    : file_(file), lock_(file, on_wait, 0666) {
+  if (lock_.error() == 0) return;
+  const std::string place = fs::weakly_canonical(file).string();
+  machine_lock_.emplace("run-" + sha256_digits(place).substr(0, 16), on_wait);
+}
 
 ResultsLock::~ResultsLock() {
   std::error_code ignored;

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "gate/base/process.hpp"
@@ -13,11 +14,11 @@
 namespace holdfast::gate {
 
 // For a run's whole time: another one of the suite on the device into the same folder, wherever its
-// locks of the machine are, would remove what this one has finished.
+// locks of the machine are, would remove what this one has finished. Where a network's file system
+// cannot lock files, a lock of this machine has to do.
 class ResultsLock {
  public:
-  ResultsLock(const std::filesystem::path& file, const std::function<void()>& on_wait)
-      : file_(file), lock_(file, on_wait, 0666) {}
+  ResultsLock(const std::filesystem::path& file, const std::function<void()>& on_wait);
   ResultsLock(const ResultsLock&) = delete;
   ResultsLock& operator=(const ResultsLock&) = delete;
   ~ResultsLock();  // removes the file
@@ -25,6 +26,7 @@ class ResultsLock {
  private:
   std::filesystem::path file_;
   FileLock lock_;
+  std::optional<MachineLock> machine_lock_ = {};
 };
 ResultsLock lock_results(const std::filesystem::path& out, const std::string& suite,
                          const std::string& device, Progress& progress);

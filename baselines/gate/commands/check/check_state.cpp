@@ -9,6 +9,7 @@
 #include "gate/base/store.hpp"
 #include "gate/commands/check/check_measured.hpp"
 #include "gate/documents/baseline_files.hpp"
+#include "gate/documents/kernel_table.hpp"
 #include "gate/documents/verdict_names.hpp"
 
 namespace holdfast::gate {
@@ -40,6 +41,19 @@ bool is_same_but_for_case(const std::string& a, const std::string& b) {
          });
 }
 
+std::map<std::string, KernelTables> kernel_tables(const Root& root) {
+  std::map<std::string, KernelTables> tables;
+  for (const MeasuredPart& part : root.parts) {
+    if (part.no_device()) continue;
+    const Results& results = part.results;
+    KernelTables& of_part = tables[baseline_file(results.env.device_class, results.suite)];
+    for (const CaseResult& result : results.cases)
+      for (const auto& [variant, content] : result.variants)
+        of_part[entry_key(result.id, variant, kernels_metric)] = kernel_table(content.kernels);
+  }
+  return tables;
+}
+
 }  // namespace
 
 CheckState::CheckState(const CheckRequest& request, const Root& root)
@@ -69,7 +83,8 @@ CheckState::CheckState(const CheckRequest& request, const Root& root)
                          .baselines = present,
                          .lists = root.lists,
                          .complete = root.complete,
-                         .measured = tools_};
+                         .measured = tools_,
+                         .tables = kernel_tables(root)};
   if (base_->policy) policy_ = held_to(*base_, change);
   changes_ = changes_since(*base_, change);
 }

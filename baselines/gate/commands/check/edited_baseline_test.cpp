@@ -194,6 +194,18 @@ TEST_F(EditedBaseline, WhatIsAcceptedForTheBetterNeedsNone) {
   expect_output(judge(), 0, Not(HasSubstr("accepted value of launches")));
 }
 
+TEST_F(EditedBaseline, WhatIsAcceptedForTheBetterAgainIsAcceptedAsTheFirstWas) {
+  edit([](Baseline& edited) {
+    edited.entries.at("toy/sum/n:64/f64|optimized|launches").accepted.why =
+        "changed for the better";
+  });
+  begin();
+  store(toy::dry(),
+        [](Results& now) { toy::metric(now, "optimized", "launches") = toy::exact(3); });
+  ASSERT_EQ(accept(), 0) << output_ << complaints_;
+  expect_output(judge(), 0, AllOf(HasSubstr("1 ACCEPTED"), Not(HasSubstr("IMPROVED"))));
+}
+
 TEST_F(EditedBaseline, AWiderSpreadAndALowerAnchorNeedAReason) {
   accepted(toy::host());
   begin();
@@ -338,9 +350,30 @@ TEST_F(EditedKernels, ThatGiveOtherArgumentsToTheSameCodeAreALooseningWhereNobod
                   HasSubstr("LOOSENED  accepted table of kernels, for toy/step/n:64/f64 optimized "
                             "on cuda-dry-sm_90"));
   }
+  write_table("edge 20/0/0/argument_sum=8 2b; stage 40/0/1024 1a", "changed for the better");
+  EXPECT_EQ(judge(), 1) << "which accepting says of what needs no reason";
   write_table("edge 20/0/0/argument_sum=8 2b; stage 40/0/1024 1a", "one more halo");
   expect_output(judge(), 0, AllOf(HasSubstr("ACCEPTED"), HasSubstr("one more halo")));
   write_table("edge 20/0/0/argument_sum=7 2b; stage 40/0/1024/argument_sum=3 1a");
+  expect_output(judge(), 0, Not(HasSubstr("table of kernels")));
+}
+
+TEST_F(EditedKernels, ThatGiveOtherArgumentsThanTheRunTellsAreALooseningWhereItIsMeasured) {
+  const auto store_sum = [&](double sum) {
+    store(toy::dry(), [&](Results& now) {
+      now.cases.front().variants["optimized"].kernels.back().evidence["argument_sum"] = sum;
+    });
+  };
+  store_sum(7);
+  for (const char* other : {"edge 20/0/0/argument_sum=8 2b; stage 40/0/1024 1a",
+                            "edge 20/0/0 2b; stage 40/0/1024 1a"}) {
+    write_table(other);
+    expect_output(judge(), 1,
+                  HasSubstr("LOOSENED  accepted table of kernels, for toy/step/n:64/f64 optimized "
+                            "on cuda-dry-sm_90"));
+  }
+  store_sum(8);
+  write_table("edge 20/0/0/argument_sum=8 2b; stage 40/0/1024 1a");
   expect_output(judge(), 0, Not(HasSubstr("table of kernels")));
 }
 

@@ -328,10 +328,11 @@ SuiteTask suite_task(const fs::path& binary, const Plan& plan, const Listed& lis
 void run_suite(const fs::path& binary, const Plan& plan) {
   const Listed listed = list_suite(binary, plan);
   Progress progress(listed.suite);
+  // First: its holder may be another machine's, and this one's GPU is free meanwhile.
+  const ResultsLock turn = lock_results(plan.out, listed.suite, plan.device, progress);
   const auto lock = lock_device(plan.device, progress);
   const Run described = describe_run(binary, plan);
   const auto base = suite_beside(plan, listed.suite, progress);
-  const ResultsLock turn = lock_results(plan.out, listed.suite, plan.device, progress);
   const std::string made = made_and_timed_on(described, plan, base);
   UnfinishedRun unfinished(plan.out, listed.suite, plan.device, plan.resume,
                            identity(plan, described, listed, base, made));
