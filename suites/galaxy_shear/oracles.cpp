@@ -142,7 +142,13 @@ std::vector<int> followed(const Row& row, int input) {
   return all;
 }
 
-// A distance of whole fits. Every loss must be finite, and no last one above its first.
+// By how much of itself the loss of a galaxy rose, 0 if it did not.
+double rise(std::span<const double> losses) {
+  return std::max(0., (losses.back() - losses.front()) / std::abs(losses.front()));
+}
+
+// A distance of whole fits. Every loss must be finite, and where none rises of those that are
+// compared, as with too large a learning rate, no other's may.
 double distance_of_fits(const Row& row, double limit, const Values& result, int input) {
   const int latents = row.options.latents, batch = row.options.batch, steps = row.options.steps;
   if (result.size() != std::size_t(batch) * (latents + steps + 1)) return INFINITY;
@@ -151,15 +157,15 @@ double distance_of_fits(const Row& row, double limit, const Values& result, int 
   for (const double status : all.last(batch)) worst = larger(worst, status);
   const std::span losses = all.subspan(batch * latents, batch * steps);
   for (const double loss : losses) worst = larger(worst, loss - loss);  // 0 if finite, else NaN
-  for (int b = 0; b < batch; ++b) {
-    const double first = losses[b * steps], last = losses[(b + 1) * steps - 1];
-    worst = larger(worst, std::max(0., (last - first) / std::abs(first)));
-  }
+  double risen = 0;
   for (const int b : followed(row, input)) {
     const oracle::Fit& fit = fit_of(row, input * batch + b, steps);
+    risen = std::max(risen, rise(fit.losses));
     worst = larger(worst, larger(relative(all.subspan(b * latents, latents), fit.u),
                                  relative(losses.subspan(b * steps, steps), fit.losses)));
   }
+  for (int b = 0; b < batch && risen == 0; ++b)
+    worst = larger(worst, rise(losses.subspan(b * steps, steps)));
   if (rests(row) && (batch > 1 || input > 0))
     worst = larger(worst, limit * larger(off_truth(row, result, input * batch, most_off),
                                          off_losses(row, losses, input * batch)));

@@ -13,8 +13,8 @@
 namespace holdfast::galaxy_shear {
 
 // Direct cosine sums for every galaxy. Of many whole fits, for one of them if they are at rest,
-// while all must find the truth, else for four, while no loss of any may rise. Each oracle also has
-// the published values of a small rough scene.
+// while all must find the truth, else for four, while no loss may rise unless one of theirs does.
+// Each oracle also has the published values of a small rough scene.
 Oracle oracle_of(const Row& row);
 
 // The distance of a variant's result for a small scene from its published values.
