@@ -76,7 +76,7 @@ TEST(Documents, ADeviceIsOneOfTheFormsThatCommandsTake) {
     results.env.device_name = device;
     EXPECT_THAT(complaint(results, "", ""), HasSubstr("is no device; they are host, cuda"))
         << device;
-    const SelfTest test{.suite = "toy", .device = device};
+    const SelfTest test{.suite = "toy", .device = device, .content = "sha256:c0"};
     EXPECT_THAT(
         toy::complaint([&] { parse_self_test(Document("x.json", canonical(to_json(test)))); }),
         HasSubstr("is no device; they are host, cuda"))
