@@ -26,6 +26,7 @@ def test_a_case_is_ended_before_the_test_that_measures_it() -> None:
     assert cases
     assert {name: (limit, tests[name]) for name, limit in cases.items() if limit >= tests[name]} == {}
 
+
 def without_comments(policy: Path) -> str:
     return re.sub(r"^\s*//.*$", "", policy.read_text("utf-8"), flags=re.MULTILINE)
 
