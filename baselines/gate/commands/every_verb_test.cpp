@@ -105,7 +105,9 @@ class EveryVerb : public GateCommand {
       {"run",
        {.arguments = {FAKE_SUITE_BINARY, "--device=host", "--processes=1", "--out=" + in("run")},
         .colored = true}},
-      {"trend", {.arguments = {"--store=" + in("history"), baselines_option_}, .colored = true}}};
+      {"trend",
+       {.arguments = {"--store=" + in("history"), baselines_option_, "--anchor=1"},
+        .colored = true}}};
 };
 
 TEST_F(EveryVerb, TakesQuietAndPrintsNoEscapeSequenceWhereNoColorIsWanted) {

@@ -37,7 +37,8 @@ class Fill : public Computation {
   std::vector<double> result() override { return x_.to_host(); }
 
  protected:
-  void fill(const LaunchShape& shape, int n) { fill_(shape, x_.data(), n); }
+  void fill(const LaunchShape& shape, int n) { fill_(shape, x(), n); }
+  double* x() { return x_.data(); }
 
  private:
   Kernel<double*, int> fill_;
@@ -269,8 +270,7 @@ TEST(Steps, ThatLaunchKernelsInTurnAreNotSteady) {
                      .kernel<double*, int>("other")) {}
     void step() override {
       if (++steps % 2 == 0) return Fill::step();
-      double x = 0;  // nothing executes
-      second(base, &x, 64);
+      second(base, x(), 64);
     }
     Kernel<double*, int> second;
     int steps = 0;
