@@ -73,9 +73,8 @@ function(holdfast_add_bundle)
                                         ${HOLDFAST_BUNDLE_ARCHITECTURES})
   set_tests_properties(bundle.pack PROPERTIES FIXTURES_SETUP bundle)
   set_tests_properties(bundle.bare bundle.tour bundle.complete PROPERTIES FIXTURES_REQUIRED bundle)
-  # Packing may compile on all cores. The other tests use folders of their own and mostly one core.
+  # Packing compiles on all cores at first and on one for its last suite, so it leaves cores to other tests.
   set_tests_properties(bundle.pack bundle.bare bundle.tour PROPERTIES LABELS slow TIMEOUT 1200)
-  set_tests_properties(bundle.pack PROPERTIES RUN_SERIAL TRUE)
   set_tests_properties(bundle.complete PROPERTIES LABELS nightly TIMEOUT 3600 RUN_SERIAL TRUE)
   if(NOT HOLDFAST_CUDA_INCLUDE MATCHES "^/usr/local/cuda/")  # where the bundle looks by itself
     set_tests_properties(bundle.bare bundle.tour bundle.complete PROPERTIES ENVIRONMENT CUDA_HOME=${holdfast_cuda_root})

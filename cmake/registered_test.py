@@ -131,6 +131,7 @@ def test_each_suite_is_measured_and_judged_on_each_device_of_this_build(tests: d
         assert measured["FIXTURES_SETUP"] == [part] and part in judged["FIXTURES_REQUIRED"]
         assert "perf" in measured["FIXTURES_REQUIRED"] and "perf" in judged["FIXTURES_REQUIRED"]
         assert measured.get("RUN_SERIAL", False) is (not device.startswith("cuda-dry")), "what is timed is alone"
+        assert "HOLDFAST_CACHE_DIR" not in str(measured.get("ENVIRONMENT")), "what a cache holds takes no time to compile"
         assert "--ctest" in judged["command"] or not judged["command"]
         if device != "cuda":  # of which the bundle's tour takes it
             whole = tests[f"{part}.full.run"]
