@@ -110,6 +110,11 @@ TEST_F(HostBuffer, WhatTheMachineRefusesIsNotHeld) {
   EXPECT_EQ(backend->ledger.peak_bytes, 0);
   EXPECT_THAT(backend->ledger.peak_by_site(), testing::IsEmpty());
   EXPECT_EQ(backend->ledger.counts.allocations, 0);
+  backend->ledger.allocated(std::int64_t{1} << 61, "gone since");  // an earlier peak above it
+  backend->ledger.released(std::int64_t{1} << 61, "gone since");
+  EXPECT_THROW(allocate(*backend, std::size_t{1} << 60, "huge"), Error);
+  EXPECT_EQ(backend->ledger.live_bytes, 0);
+  EXPECT_EQ(backend->ledger.counts.allocations, 1);
 }
 
 TEST_F(HostBuffer, MoreThanTheMemoryLimitIsRefusedWithBothNumbers) {

@@ -94,11 +94,12 @@ void Device::forbid_in_capture(std::string_view doing) const {
 }
 
 template <class MakeNode, class Act>
-void Device::enqueue(const MakeNode& node, std::initializer_list<const void*> memory,
-                     const Act& act) {
+void Device::enqueue(const MakeNode& node, std::initializer_list<Used> memory, const Act& act) {
   refuse_released_in_capture();
-  for (const void* one : memory)
-    if (is_pinned(one, 1)) refuse_pinned(node());
+  for (const Used& one : memory) {
+    if (is_pinned(one.memory, 1)) refuse_pinned(node());
+    if (is_foreign(one)) refuse_foreign(node());
+  }
   const Verb verb(listener(), [&](Recorder& recorder) { return recorder.open(node()); });
   act();
   if (!capturing_) {
@@ -111,7 +112,7 @@ void Device::enqueue(const MakeNode& node, std::initializer_list<const void*> me
     captured.device_nodes = do_captured_nodes().value_or(captured_nodes_ + 1) - captured_nodes_;
   captured_nodes_ += captured.device_nodes;
   captured.scopes = open_scopes(capturing_->scopes_around);
-  for (const void* one : memory) note_use(one);
+  for (const Used& one : memory) note_use(one.memory);
 }
 
 void* Device::allocate(std::size_t bytes, std::string_view site) {
@@ -155,14 +156,14 @@ void Device::release(void* memory, std::size_t bytes, std::string_view site) noe
 }
 
 void Device::copy(void* to, const void* from, std::size_t bytes) {
-  enqueue([&] { return moved(Graph::Node::Kind::copy, bytes); }, {to, from},
+  enqueue([&] { return moved(Graph::Node::Kind::copy, bytes); }, {{to, bytes}, {from, bytes}},
           [&] { do_copy(to, from, bytes); });
   ++counts().copies;
   counts().moved_bytes += static_cast<std::int64_t>(bytes);
 }
 
 void Device::fill_zero(void* memory, std::size_t bytes) {
-  enqueue([&] { return moved(Graph::Node::Kind::fill, bytes); }, {memory},
+  enqueue([&] { return moved(Graph::Node::Kind::fill, bytes); }, {{memory, bytes}},
           [&] { do_fill_zero(memory, bytes); });
   counts().moved_bytes += static_cast<std::int64_t>(bytes);
 }
@@ -219,7 +220,7 @@ void Device::open_blas() {
 }
 
 void Device::gemm(const Gemm& problem, const void* a, const void* b, void* c, void* work_area) {
-  enqueue([&] { return called(shown(problem)); }, {a, b, c, work_area},
+  enqueue([&] { return called(shown(problem)); }, {{a}, {b}, {c}, {work_area}},
           [&] { do_gemm(problem, a, b, c, work_area); });
   count_library_call(flops(problem), moved_bytes(problem, {a, b, c, c}));
 }
@@ -236,7 +237,7 @@ std::unique_ptr<GemmPlan> Device::plan_gemm(const Gemm& problem, std::size_t wor
 void Device::gemm(GemmPlan& plan, const Gemm& problem, const GemmOperands& operands,
                   void* work_area) {
   const auto& [a, b, c, d] = operands;
-  enqueue([&] { return called(shown(problem)); }, {a, b, c, d, work_area},
+  enqueue([&] { return called(shown(problem)); }, {{a}, {b}, {c}, {d}, {work_area}},
           [&] { do_planned_gemm(plan, problem, operands, work_area); });
   count_library_call(flops(problem), moved_bytes(problem, operands));
 }
@@ -253,7 +254,7 @@ std::unique_ptr<FftPlan> Device::plan_fft(const Fft& problem, void* work_area) {
 }
 
 void Device::transform(FftPlan& plan, const void* in, void* out) {
-  enqueue([&] { return called(shown(plan.problem)); }, {in, out, plan.work_area},
+  enqueue([&] { return called(shown(plan.problem)); }, {{in}, {out}, {plan.work_area}},
           [&] { do_transform(plan, in, out); });
   count_library_call(plan.problem.flops(), plan.problem.moved_bytes());
 }

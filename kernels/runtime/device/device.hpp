@@ -59,6 +59,8 @@ class Device {
   virtual std::optional<std::int64_t> free_bytes() const;
   const Architecture& architecture() const { return architecture_; }
 
+  // Verbs below that take the device's memory refuse other memory with Error{broken_rule}, where
+  // nothing or a CPU executes: a GPU would fail later, for all.
   void* allocate(std::size_t bytes, std::string_view site);
   void release(void* memory, std::size_t bytes, std::string_view site) noexcept;
   // Host memory, initially zero, that an upload reads without staging. It is an error to give it to
@@ -85,8 +87,7 @@ class Device {
   void fill_zero(void* memory, std::size_t bytes);
 
   void load(std::span<const char> cubin, Function& function);
-  // Checks the shape against the architecture and the function's resources and launch bounds, and
-  // where nothing or a CPU executes that pointers are to memory that is held here;
+  // Checks the shape against the architecture and the function's resources and launch bounds;
   // Error{broken_rule} names the kernel.
   void launch(Function& function, const LaunchShape& shape, const LaunchArguments& arguments = {});
 
@@ -124,7 +125,7 @@ class Device {
   virtual void do_release_pinned(void* memory) noexcept;
 
  private:
-  // A launch on a GPU is timed, so it looks none up.
+  // Work on a GPU is timed, so it looks none up.
   virtual bool checks_pointers() const { return !executes(); }
   virtual double do_time(const std::function<void()>& enqueue) = 0;
   virtual void* do_allocate(std::size_t bytes) = 0;
@@ -158,10 +159,14 @@ class Device {
   // Nodes so far in the device's graph; empty on a device without one.
   virtual std::optional<int> do_captured_nodes() { return std::nullopt; }
 
+  struct Used {
+    const void* memory = nullptr;
+    std::size_t bytes = 0;  // from there on; 0 where only a library knows how many
+  };
   // Calls `act`, which reads and writes `memory`, and keeps the work if it is recorded or captured;
   // only then is `node` called.
   template <class MakeNode, class Act>
-  void enqueue(const MakeNode& node, std::initializer_list<const void*> memory, const Act& act);
+  void enqueue(const MakeNode& node, std::initializer_list<Used> memory, const Act& act);
   Counts& counts();  // those of the graph being captured, else the ledger's
   void count_launch();
   void count_library_call(std::int64_t flops, std::int64_t bytes);
@@ -174,7 +179,11 @@ class Device {
   bool is_pinned(const void* memory, std::size_t bytes) const;
   void require_pinned(std::string_view doing, const void* memory, std::size_t bytes) const;
   [[noreturn]] static void refuse_pinned(const Graph::Node& given);
-  bool is_held(const void* memory) const;  // in an allocation, or one past its end
+  // Where pointers are checked: neither none nor in one allocation that is held here. One past its
+  // end is in it for no bytes.
+  bool is_foreign(const Used& used) const;
+  [[noreturn]] void refuse_foreign(std::string_view doing) const;
+  [[noreturn]] void refuse_foreign(const Graph::Node& given) const;
   void require_held(const Function& function, const LaunchArguments& arguments) const;
   void require_own(const LaneEvent& event) const;
   void require_recorded(const LaneEvent& event) const;

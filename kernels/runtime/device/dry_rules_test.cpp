@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
+#include "runtime/backend/blas.hpp"
 #include "runtime/backend/buffer.hpp"
+#include "runtime/backend/fft.hpp"
 #include "testing/error_of.hpp"
 
 namespace holdfast {
@@ -42,6 +45,51 @@ TEST_F(DryRules, APointerToMemoryThatTheDeviceDoesNotHoldIsRefused) {
     EXPECT_THAT(refusal_of([&] { launched_with(memory); }, Fault::broken_rule),
                 HasSubstr("kernel is given a pointer in argument 2 to memory that nobody holds"));
   EXPECT_EQ(ledger.counts.launches, 3);
+}
+
+TEST_F(DryRules, NoVerbTakesMemoryThatTheDeviceDoesNotHold) {
+  Buffer<double> own(*backend, 8, "own");
+  auto lost = std::make_unique<Buffer<double>>(*backend, 8, "lost");
+  double* const gone = lost->data();
+  lost.reset();
+  std::vector<double> of_host(8), here(8);
+  void* const pinned = device.allocate_pinned(64);
+  Blas blas(*backend);
+  Transform transform(*backend, {.kind = Fft::Kind::complex_forward, .columns = 2});
+  const Gemm product = {.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2};
+  double* const a = own.data();
+  struct Verb {
+    const char* sentence;
+    std::function<void(double*)> call;
+  };
+  const Verb verbs[] = {
+      {"a copy is given", [&](double* memory) { device.copy(memory, a, 64); }},
+      {"a copy is given", [&](double* memory) { device.copy(a, memory, 64); }},
+      {"a fill is given", [&](double* memory) { device.fill_zero(memory, 64); }},
+      {"gemm [1, 2, 2, 2] f64 is given", [&](double* memory) { blas(product, memory, a, a); }},
+      {"gemm [1, 2, 2, 2] f64 is given", [&](double* memory) { blas(product, a, a, memory); }},
+      {"fft complex_forward [1, 1, 2] f64 is given", [&](double* memory) { transform(memory, a); }},
+      {"fft complex_forward [1, 1, 2] f64 is given", [&](double* memory) { transform(a, memory); }},
+      {"uploads 64 bytes to", [&](double* memory) { device.upload(memory, here.data(), 64); }},
+      {"downloads 64 bytes from",
+       [&](double* memory) { device.download(here.data(), memory, 64); }},
+      {"uploads 64 bytes to", [&](double* memory) { device.upload_later(memory, pinned, 64); }},
+      {"downloads 64 bytes from",
+       [&](double* memory) { device.download_later(pinned, memory, 64); }},
+  };
+  for (const Verb& verb : verbs) {
+    EXPECT_NO_THROW(verb.call(a)) << verb.sentence;
+    const Counts before = ledger.counts;
+    for (double* const memory : {of_host.data(), gone, a + 9})
+      EXPECT_THAT(refusal_of([&] { verb.call(memory); }, Fault::broken_rule),
+                  testing::AllOf(HasSubstr(verb.sentence), HasSubstr("memory that nobody holds")));
+    EXPECT_EQ(ledger.counts, before) << verb.sentence;
+  }
+  EXPECT_THAT(refusal_of([&] { device.copy(a, a + 1, 64); }, Fault::broken_rule),
+              HasSubstr("nobody holds"))
+      << "seven of its eight are held";
+  EXPECT_NO_THROW(device.upload(a, here.data(), 0));
+  device.release_pinned(pinned);
 }
 
 TEST_F(DryRules, RefusesABlockBeyondItsLaunchBounds) {

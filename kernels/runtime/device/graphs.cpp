@@ -80,11 +80,24 @@ void Device::replay(const Graph& graph) {
   }
 }
 
-bool Device::is_held(const void* memory) const {
-  const auto after = live_.upper_bound(memory);
-  if (after == live_.begin()) return false;
+bool Device::is_foreign(const Used& used) const {
+  if (!checks_pointers() || (!used.memory && used.bytes == 0)) return false;
+  const auto after = live_.upper_bound(used.memory);
+  if (after == live_.begin()) return true;
   const auto& [begin, held] = *std::prev(after);
-  return static_cast<const std::byte*>(memory) <= static_cast<const std::byte*>(begin) + held.bytes;
+  const auto before = static_cast<std::size_t>(static_cast<const std::byte*>(used.memory) -
+                                               static_cast<const std::byte*>(begin));
+  // What a CPU writes behind an end it finds there, and tells with the name of who did.
+  return before > held.bytes || (!executes() && used.bytes > held.bytes - before);
+}
+
+void Device::refuse_foreign(std::string_view doing) const {
+  throw Error(Fault::broken_rule, text(doing, " memory that nobody holds on ", name(),
+                                       ": give it a buffer that is alive, or none"));
+}
+
+void Device::refuse_foreign(const Graph::Node& given) const {
+  refuse_foreign(text(shown(given), " is given"));
 }
 
 void Device::require_held(const Function& function, const LaunchArguments& arguments) const {
@@ -93,10 +106,9 @@ void Device::require_held(const Function& function, const LaunchArguments& argum
     std::memcpy(static_cast<void*>(&memory),
                 static_cast<const std::byte*>(arguments.pointers[argument]) + offset,
                 sizeof memory);
-    if (memory && !is_held(memory))
-      throw Error(Fault::broken_rule, text(function.expression, " is given a pointer in argument ",
-                                           argument + 1, " to memory that nobody holds on ", name(),
-                                           ": give it a buffer that is alive, or none"));
+    if (is_foreign({memory}))
+      refuse_foreign(
+          text(function.expression, " is given a pointer in argument ", argument + 1, " to"));
   }
 }
 

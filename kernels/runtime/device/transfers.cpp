@@ -82,6 +82,7 @@ void Device::count_pageable(const void* memory, std::size_t bytes) {
 
 void Device::upload(void* to, const void* from, std::size_t bytes) {
   forbid_in_capture("uploads from host memory, which need not outlive the graph,");
+  if (is_foreign({to, bytes})) refuse_foreign(text("uploads ", bytes, " bytes to"));
   guard_transfer(*ledger_, "uploads", bytes);
   const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
     return recorder.open_transfer(Activity::Kind::upload, bytes);
@@ -93,6 +94,7 @@ void Device::upload(void* to, const void* from, std::size_t bytes) {
 
 void Device::download(void* to, const void* from, std::size_t bytes) {
   forbid_in_capture("waits for a download");
+  if (is_foreign({from, bytes})) refuse_foreign(text("downloads ", bytes, " bytes from"));
   guard_transfer(*ledger_, "downloads", bytes);
   const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
     return recorder.open_transfer(Activity::Kind::download, bytes);
@@ -135,6 +137,7 @@ void Device::require_recorded(const LaneEvent& event) const {
 void Device::upload_later(void* to, const void* pinned, std::size_t bytes, Lane lane) {
   forbid_in_capture("uploads beside the main lane");
   require_pinned("uploads", pinned, bytes);
+  if (is_foreign({to, bytes})) refuse_foreign(text("uploads ", bytes, " bytes to"));
   guard_transfer(*ledger_, "uploads", bytes);
   const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
     return recorder.open_transfer(Activity::Kind::upload, bytes, lane);
@@ -146,6 +149,7 @@ void Device::upload_later(void* to, const void* pinned, std::size_t bytes, Lane 
 void Device::download_later(void* pinned, const void* from, std::size_t bytes, Lane lane) {
   forbid_in_capture("downloads beside the main lane");
   require_pinned("downloads", pinned, bytes);
+  if (is_foreign({from, bytes})) refuse_foreign(text("downloads ", bytes, " bytes from"));
   guard_transfer(*ledger_, "downloads", bytes);
   const Verb verb(ledger_->recorder, [&](Recorder& recorder) {
     return recorder.open_transfer(Activity::Kind::download, bytes, lane);

@@ -404,6 +404,20 @@ TEST_F(EmulatedDeviceTest, AKernelThatIsGivenMemoryOfTheHostIsRefused) {
   EXPECT_EQ(of_host[0], 0);
 }
 
+TEST_F(EmulatedDeviceTest, AProductThatIsGivenMemoryOfTheHostIsRefused) {
+  const Buffer<double> a(*backend, std::vector<double>(4, 1), "a");
+  std::vector<double> of_host(4);
+  Blas blas(*backend);
+  EXPECT_THAT(refusal_of(
+                  [&] {
+                    blas({.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2}, a.data(), a.data(),
+                         of_host.data());
+                  },
+                  Fault::broken_rule),
+              HasSubstr("is given memory that nobody holds on emulated"));
+  EXPECT_EQ(of_host[0], 0);
+}
+
 // A library may use it as a work area: of some sizes, or with some plans.
 TEST_F(EmulatedDeviceTest, ASpectrumIsNotANumberOnceARealTransformWentBackFromIt) {
   const Buffer<double> spectrum(*backend, std::vector<double>(10, 1), "spectrum"),
