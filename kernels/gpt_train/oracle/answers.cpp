@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "gpt_train/gpt_train.hpp"
 #include "gpt_train/oracle/oracle.hpp"
@@ -181,6 +182,35 @@ double distance_of_rows(Unit unit, const Options& options, const std::vector<dou
     if (has_rows(unit, k))
       worst = std::max(worst,
                        worst_row(rows, fields[k] / rows, found.data() + at, expected.data() + at));
+  return worst;
+}
+
+double distance_of_lines(const Matrices& what, const std::vector<double>& found,
+                         const std::vector<double>& expected) {
+  const auto rows = std::size_t(what.rows), columns = std::size_t(what.columns);
+  double worst = 0;
+  for (std::size_t first = 0; first < expected.size(); first += rows * columns) {
+    // Sums of squares: of a line's differences, and of what is expected.
+    Values row_off(rows), row_size(rows), column_off(columns), column_size(columns);
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t j = 0; j < columns; ++j) {
+        const std::size_t k = first + i * columns + j;
+        const double off = (found[k] - expected[k]) * (found[k] - expected[k]),
+                     size = expected[k] * expected[k];
+        row_off[i] += off;
+        column_off[j] += off;
+        row_size[i] += size;
+        column_size[j] += size;
+      }
+    const double all = std::accumulate(row_size.begin(), row_size.end(), 0.0);
+    const auto look = [&](const Values& offs, const Values& sizes) {
+      const double usual = all / double(sizes.size());
+      for (std::size_t i = 0; i < offs.size(); ++i)
+        worst = std::max(worst, share(std::sqrt(offs[i]), std::sqrt(std::max(usual, sizes[i]))));
+    };
+    look(row_off, row_size);
+    look(column_off, column_size);
+  }
   return worst;
 }
 

@@ -28,6 +28,11 @@ double distance(const std::vector<std::size_t>& fields, const std::vector<double
 double distance_of_rows(Unit unit, const Options& options, const std::vector<double>& found,
                         const std::vector<double>& expected);
 
+// The worst difference of a row or column of one of the matrices, relative to the larger of its
+// expected norm and the root mean square of those of its matrix.
+double distance_of_lines(const Matrices& what, const std::vector<double>& found,
+                         const std::vector<double>& expected);
+
 // For a unit that trains: the worst tensor's difference relative to its expected distance from
 // where it was drawn.
 double distance_of_movement(const Options& options, const std::vector<double>& found,

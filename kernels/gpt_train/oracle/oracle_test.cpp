@@ -144,6 +144,21 @@ TEST(GptOracle, SeesARowOfEachFieldThatHasRows) {
   }
 }
 
+// Two matrices of two rows and three columns; the first row of the second is much smaller.
+TEST(GptOracle, SeesARowAndAColumnOfEachMatrix) {
+  const Matrices what = {.rows = 2, .columns = 3, .batch = 2};
+  const std::vector<double> expected = {1, 1, 1, 1, 1, 1, 0, 1e-3, 0, 3, 4, 0};
+  const auto off = [&](std::size_t k, double more) {
+    std::vector<double> found = expected;
+    found[k] += more;
+    return oracle::distance_of_lines(what, found, expected);
+  };
+  EXPECT_EQ(off(0, 0), 0);
+  EXPECT_NEAR(off(5, 0.1), 0.1 / std::sqrt(2), 1e-12) << "the column is the shorter line";
+  EXPECT_NEAR(off(7, 0.5), 0.5 / std::sqrt(12.5), 1e-6) << "the row is below the usual size";
+  EXPECT_NEAR(off(8, 0.5), 0.5 / (5 / std::sqrt(3)), 1e-6);
+}
+
 // Twelve entries of every tensor, spread over it, each moved by 1e-5 in both directions.
 TEST(GptOracle, GradientsAreWhatDifferencesSay) {
   const Tensors at = parameters(micro.shape, Start::bench);
