@@ -140,6 +140,7 @@ void read_counts(Session& session, Pipeline& pipeline) {
   session.read("syncs", double(step.syncs));
   session.read("host_launches", double(step.host_launches));
   session.read("transfers", double(step.transfers));
+  session.read("polls", double(step.polls));
   session.read("pageable_bytes", double(step.pageable_bytes));
   session.read("exposed_bytes", double(step.h2d_bytes + step.d2h_bytes - step.hidden_bytes));
 }
@@ -224,7 +225,7 @@ const Family<Row> families::data_pipeline = {
             all.push_back({.name = bytes, .kind = "exact", .devices = gpu});
           // What a step that fetches ahead must not wait for shows in these alone.
           for (const char* count :
-               {"syncs", "host_launches", "transfers", "pageable_bytes", "exposed_bytes"})
+               {"syncs", "host_launches", "transfers", "polls", "pageable_bytes", "exposed_bytes"})
             all.push_back({.name = count, .kind = "exact", .devices = {"cuda-dry"}});
           return all;
         },
