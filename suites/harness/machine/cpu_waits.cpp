@@ -51,27 +51,43 @@ double by_others(const Waits& waits, double elapsed, bool others_ran) {
 }
 
 CpuWaits::CpuWaits() {
-  for (const pid_t thread : working_threads()) {
-    Descriptor file(
-        ::open(text("/proc/self/task/", thread, "/schedstat").c_str(), O_RDONLY | O_CLOEXEC));
-    if (*file >= 0) threads_.push_back({std::move(file)});
-  }
+  watch_new();
+  accounted_ = !threads_.empty();
   asked_ = so_far();
   when_ = Clock::now();
 }
 
-Waits CpuWaits::so_far() const {
-  if (threads_.empty()) return {.seconds = interrupted_seconds()};
-  Waits sum;
-  for (const Watched& thread : threads_) {
-    thread.last = read_waits(*thread.schedstat).value_or(thread.last);
-    sum.seconds += thread.last.seconds;
-    sum.times += thread.last.times;
+void CpuWaits::watch_new() {
+  for (const pid_t thread : working_threads()) {
+    if (std::ranges::find(threads_, thread, &Watched::thread) != threads_.end()) continue;
+    Descriptor file(
+        ::open(text("/proc/self/task/", thread, "/schedstat").c_str(), O_RDONLY | O_CLOEXEC));
+    if (*file >= 0) threads_.push_back({thread, std::move(file)});
   }
+}
+
+Waits CpuWaits::so_far() {
+  if (!accounted_) return {.seconds = interrupted_seconds()};
+  Waits sum;
+  const auto add = [](const Waits& more, Waits& to) {
+    to.seconds += more.seconds;
+    to.times += more.times;
+  };
+  for (auto thread = threads_.begin(); thread != threads_.end();)
+    if (const auto now = read_waits(*thread->schedstat)) {
+      thread->last = *now;
+      add(*now, sum);
+      ++thread;
+    } else {
+      add(thread->last, of_ended_);
+      thread = threads_.erase(thread);
+    }
+  add(of_ended_, sum);
   return sum;
 }
 
 double CpuWaits::by_others() {
+  if (accounted_) watch_new();
   const Waits now = so_far(), before = std::exchange(asked_, now);
   const auto begun = std::exchange(when_, Clock::now());
   others_ += holdfast::by_others(

@@ -3,6 +3,8 @@
 // were runnable and waited for a CPU.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
 #include <vector>
@@ -31,18 +33,24 @@ class CpuWaits {
   CpuWaits();
   // The sum since each of them began; one that has ended keeps what was last seen of it. If the
   // kernel does not account for it, each interruption counts as a time slice.
-  double seconds() const { return so_far().seconds; }
-  // The sum of by_others() over the intervals between calls, since this watch began.
+  double seconds() { return so_far().seconds; }
+  // The sum of by_others() over the intervals between calls, since this watch began. Threads that
+  // began meanwhile are watched from now on as well: a smaller team of OpenMP ends those of a
+  // larger one, which has new ones the next time.
   double by_others();
 
  private:
   struct Watched {
+    pid_t thread;
     Descriptor schedstat;
-    mutable Waits last = {};  // seen, for when the thread has ended
+    Waits last = {};  // seen, for when the thread has ended
   };
-  Waits so_far() const;
+  void watch_new();
+  Waits so_far();
 
   std::vector<Watched> threads_ = {};
+  Waits of_ended_ = {};
+  bool accounted_ = false;  // by the kernel
   OtherWork others_work_ = OtherWork();
   Waits asked_ = {};
   std::chrono::steady_clock::time_point when_ = {};  // of the last call

@@ -49,6 +49,8 @@ TEST(CpuWaits, AreThoseOfAllThreadsInSeconds) {
   ASSERT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
   const int cpu = cpus_filled_by(allowed, CPU_SETSIZE).front();
   std::latch ready(4), may_begin(1), done(4), may_end(1);
+  const auto made = std::chrono::steady_clock::now();
+  CpuWaits earlier;  // than the threads
   std::vector<std::jthread> threads;
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&] {
@@ -61,13 +63,13 @@ TEST(CpuWaits, AreThoseOfAllThreadsInSeconds) {
       may_end.wait();
     });
   ready.wait();
-  const auto made = std::chrono::steady_clock::now();
   CpuWaits waits;
   const auto begun = std::chrono::steady_clock::now();
   may_begin.count_down();
   done.wait();
   const double shortest = seconds_since(begun), waited = waits.by_others();
   EXPECT_GT(waited, shortest);
+  EXPECT_GT(earlier.by_others(), shortest) << "threads that began later are watched too";
   EXPECT_LT(waited, seconds_since(made) * static_cast<double>(working_threads().size()));
   EXPECT_GE(waits.by_others(), waited) << "the sum since the beginning";
   may_end.count_down();

@@ -50,7 +50,7 @@ class Side {
     const MeasuringTurn turn(subject_.backend->name);
     const ThreadsApart apart;
     // Of this sample's threads: where the other side has a smaller team, its samples end the rest.
-    const CpuWaits waits;
+    CpuWaits waits;
     const double cpu = working_cpu_seconds(), waited = waits.seconds();
     const double seconds = timer_(batch);
     return text(exactly(seconds / batch), ' ', exactly((working_cpu_seconds() - cpu) / batch), ' ',
