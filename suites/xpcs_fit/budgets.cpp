@@ -60,7 +60,7 @@ void measure_out_of_memory(const Row& row, Session& session) {
 const Family<Row> families::memory_budget = {
     .id =
         [](const Row& row) {
-          return named("memory/budget", {{"limit", text(row.limit_mebibytes, "mib")}}, row);
+          return named("memory/budget", row, {{"limit", text(row.limit_mebibytes, "mib")}});
         },
     .devices = [](const Row&) { return gpu; },
     .reference = never,

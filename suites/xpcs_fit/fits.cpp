@@ -188,9 +188,8 @@ void measure_ladder(const Row& row, Session& session) {
 
 std::string called(const std::string& word, const Row& row) {
   return named(
-      word,
-      {{"strategy", strategy_words.of(row.strategy)}, {"source", source_words.of(row.source)}},
-      row);
+      word, row,
+      {{"strategy", strategy_words.of(row.strategy)}, {"source", source_words.of(row.source)}});
 }
 
 }  // namespace

@@ -7,16 +7,11 @@
 
 namespace holdfast::xpcs_fit {
 
-std::string named(const std::string& word, const Row& row, const std::vector<Axis>& axes) {
-  std::vector<Axis> all = {{"mode", mode_words.of(row.options.mode)}};
-  all.insert(all.end(), axes.begin(), axes.end());
-  all.emplace_back("size", size_words.of(row.size));
-  return id("xpcs_fit/" + word, all, name(row.options.precision));
-}
-
-std::string named(const std::string& word, const std::vector<Axis>& axes, const Row& row) {
-  std::vector<Axis> all = axes;
+std::string named(const std::string& word, const Row& row, const std::vector<Axis>& before,
+                  const std::vector<Axis>& after) {
+  std::vector<Axis> all = before;
   all.emplace_back("mode", mode_words.of(row.options.mode));
+  all.insert(all.end(), after.begin(), after.end());
   all.emplace_back("size", size_words.of(row.size));
   return id("xpcs_fit/" + word, all, name(row.options.precision));
 }

@@ -80,11 +80,9 @@ struct Row {
 // The memory given to the published rules of strategies, chunks and batches.
 inline constexpr double available_gib = 64;
 
-// "xpcs_fit/<word>/mode:../<axes>/size:../f64".
-std::string named(const std::string& word, const Row& row, const std::vector<Axis>& axes = {});
-
-// "xpcs_fit/<word>/<axes>/mode:../size:../f64".
-std::string named(const std::string& word, const std::vector<Axis>& axes, const Row& row);
+// "xpcs_fit/<word>/<before>/mode:../<after>/size:../f64".
+std::string named(const std::string& word, const Row& row, const std::vector<Axis>& before = {},
+                  const std::vector<Axis>& after = {});
 
 Size size_of(const Row& row);
 inline std::int64_t points_of(const Row& row) {

@@ -82,7 +82,7 @@ const Family<Row> families::residual =
 const Family<Row> families::normal_equations = stepped<Unit::normal_equations>(
     {.id =
          [](const Row& row) {
-           return named("normal_eq", row,
+           return named("normal_eq", row, {},
                         {{"scaling", scaling_words.of(row.options.scaling)},
                          {"loss", loss_words.of(row.options.loss)},
                          {"weights", weights_words.of(row.options.weights)}});
