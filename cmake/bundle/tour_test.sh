@@ -265,7 +265,12 @@ rm bin/planted bin/planted.list.json
 tour --out="$place/six" --only=gate_1,dry_equals_real
 expect 0 'dry_equals_real *well .* 0 counts or code metrics differ' "a gate that was taken is compared"
 [ ! -e "$place/six/dry_equals_real/real" ] || fail "a gate that was taken is measured once more to be compared"
+tour --out="$place/six" --only=full
+expect 0 'full *well' "the larger sizes are measured and judged"
+grep -qF -- '--filter=\^\(cubed_sphere_swe/rhs/' "$place/six/logs/full.log" || fail "what a whole gate has measured is measured again"
 echo another > "$place/six/gate_1/.parts/of"
+tour --out="$place/six" --only=full
+grep -qF -- '--filter=\^cubed_sphere_swe/rhs/' "$place/six/logs/full.log" || fail "what another bundle or device measured is left out"
 tour --out="$place/six" --only=dry_equals_real
 [ -e "$place/six/dry_equals_real/real" ] || fail "what another bundle or device measured is compared"
 side_by_side
