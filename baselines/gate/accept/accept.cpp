@@ -97,7 +97,7 @@ struct Accepting {
   std::string reason(const char* plain) const {
     return options.why.empty() ? std::string(plain) : options.why;
   }
-  std::string reason_of_new() const { return reason(existing ? "new" : "first baseline"); }
+  std::string reason_of_new() const { return reason(existing ? unasked::added : unasked::first); }
 
   void refuse(const std::string& because) const {
     accepted.refusals.push_back({.exit = exit_code(Fault::undecided), .why = because});
@@ -183,12 +183,13 @@ struct Accepting {
     return text("worse than ", before, ", accepted where threads stood otherwise");
   }
 
-  // A limit that becomes more than twice as wide, in the words that a check of the change uses;
-  // else empty.
+  // A limit, or that of drift, that becomes more than twice as wide, in the words that a check of
+  // the change uses; else empty.
   static std::string what_widens(const Standard& standard, const Entry& before,
                                  const Entry& after) {
     for (const StandardChange& change : compare(standard, before, after, {}))
-      if (change.what == "limit") return text("limit from ", change.before, " to ", change.after);
+      if (change.what == "limit" || change.what == "drift limit")
+        return text(change.what, " from ", change.before, " to ", change.after);
     return "";
   }
 
@@ -259,7 +260,7 @@ struct Accepting {
     const Measured& measured = *metric.measured;
     const Judged found = judged(standard, measured, before);
     if (found.verdict == verdict::pass) return before;
-    Entry entry = counted_entry(measured.value, results(), reason(for_the_better));
+    Entry entry = counted_entry(measured.value, results(), reason(unasked::better));
     entry.accepted.previous = before.value;
     if (is_evidence(metric)) {
       const bool asks = gives_other_arguments(result, metric.variant, before);
@@ -350,9 +351,9 @@ struct Accepting {
     if (joins && is_timed(before) &&
         all([&](const AcceptedRun* run) { return is_of_the_same_code(key, *run, before); })) {
       for (const AcceptedRun* run : more) entry = with_run(entry, key, *run);
-      entry.accepted.why = reason("another day of the same code");
+      entry.accepted.why = reason(unasked::another_day);
     } else {
-      entry = timed_entry(key, more, reason(for_the_better));
+      entry = timed_entry(key, more, reason(unasked::better));
       entry.accepted.previous = before.value;
       // A loss accepted with a reason still counts as drift, even when part of it is regained; a
       // gain beyond the anchor becomes the new anchor.

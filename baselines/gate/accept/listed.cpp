@@ -5,6 +5,7 @@
 #include "gate/documents/measured_part.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/judge/bounded.hpp"
+#include "gate/judge/loosening.hpp"
 
 namespace holdfast::gate {
 namespace {
@@ -21,7 +22,7 @@ void accept_limits(const Results& results, const List& list, const Entries& know
       continue;
     }
     Entry& limit = limits[listed.id] =
-        counted_entry(*listed.limit, results, why.empty() ? "as listed" : why);
+        counted_entry(*listed.limit, results, why.empty() ? unasked::as_listed : why);
     if (before == known.end()) continue;
     limit.accepted.previous = before->second.value;
     accepted.changes.push_back(

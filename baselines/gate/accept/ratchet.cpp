@@ -10,6 +10,7 @@
 #include "gate/documents/results_root.hpp"
 #include "gate/documents/verdict_names.hpp"
 #include "gate/history/series.hpp"
+#include "gate/judge/loosening.hpp"
 #include "gate/judge/screening.hpp"
 #include "gate/judge/surroundings.hpp"
 
@@ -66,7 +67,7 @@ std::vector<ValueOfRun> sustained(const Standard& standard, const Measured& now,
 // loss, which still counts.
 Entry proposed_entry(const Entry& before, const Measured& now, const std::vector<ValueOfRun>& runs,
                      const Results& results) {
-  Entry entry = counted_entry(now.value, results, "proposed by holdfast check: better for good");
+  Entry entry = counted_entry(now.value, results, unasked::proposed);
   entry.accepted.previous = before.value;
   if (runs.empty()) return entry;
   entry.accepted.runs.clear();
@@ -126,7 +127,11 @@ Ratchet ratchet(const Results& results, const Baseline& existing, const Policy& 
         continue;
       }
       const Value before = entry->second.value;
-      entry->second = proposed_entry(entry->second, *metric.measured, runs, results);
+      Entry proposed = proposed_entry(entry->second, *metric.measured, runs, results);
+      // A much wider limit of its few runs needs a reason, which its reader has to give.
+      if (!compare(standard, entry->second, proposed, {}).empty())
+        proposed.accepted.why = no_reason_yet;
+      entry->second = std::move(proposed);
       found.changes.push_back({.key = key, .before = before, .after = entry->second.value});
       found.told[key] =
           timed ? text("proposed: ", plural(runs.size(), "run"), " in a row are better, ",

@@ -283,8 +283,8 @@ Command export_command() {
                {"out", "DIR", "with otava: the folder that receives otava.yaml and the CSV files"},
                {"bigger", "", "with gha: what is better when bigger, for customBiggerIsBetter"},
                {"baselines", "DIR",
-                "with otava: whose aliases.json tells which cases were renamed (default: "
-                "baselines)"}},
+                "with otava: which tell what cases were renamed and, with --changed-only, what was "
+                "accepted (default: baselines)"}},
           .examples =
               "  holdfast export build/release/results --format=gbench > now.json\n"
               "  holdfast export build/release/results --format=gha --bigger > speedups.json\n"

@@ -90,6 +90,33 @@ std::size_t since_acceptance(const TrendSeries& series, const Group& group,
   return std::max(position, first);
 }
 
+void find_drift(TrendSeries& series, const Group& group, const std::vector<Segment>& segments,
+                const TrendOptions& options) {
+  auto position = anchor_position(series, group, options.anchor);
+  if (!position) return;
+  const auto line_at = [&](std::size_t at) { return series.points[group[at]].line; };
+  std::optional<Accepted> accepted;
+  const Segment& now = segments.back();
+  if (!options.anchor && options.accepted) {
+    HistoryLine newest = *line_at(group.size() - 1);
+    newest.value = now.median;
+    accepted = options.accepted(newest);
+  }
+  double anchor = 0;
+  if (accepted) {
+    if (line_at(now.first)->utc.text() < accepted->utc) return;  // what was accepted is not yet run
+    position = since_acceptance(series, group, segments, *accepted, *position);
+    anchor = accepted->value;
+  } else {
+    anchor = std::ranges::find_if(segments, [&](const Segment& part) {
+               return *position <= part.last;
+             })->median;
+  }
+  const double change = relative_change(anchor, now.median);
+  if (std::abs(change) > largest_drift)
+    series.drift = {line_at(*position), anchor, now.median, change};
+}
+
 void find_changes(TrendSeries& series, const Group& group, bool newest,
                   const TrendOptions& options) {
   std::vector<double> values;
@@ -109,17 +136,7 @@ void find_changes(TrendSeries& series, const Group& group, bool newest,
                               .after = part.median,
                               .change = relative_change(before, part.median)});
   }
-  if (!newest) return;
-  auto position = anchor_position(series, group, options.anchor);
-  if (!position) return;
-  if (!options.anchor && options.accepted)
-    if (const auto accepted = options.accepted(*line_at(group.size() - 1)))
-      position = since_acceptance(series, group, found.segments, *accepted, *position);
-  const auto held = std::find_if(found.segments.begin(), found.segments.end(),
-                                 [&](const Segment& part) { return *position <= part.last; });
-  const double change = relative_change(held->median, found.segments.back().median);
-  if (std::abs(change) > largest_drift)
-    series.drift = {line_at(*position), held->median, found.segments.back().median, change};
+  if (newest) find_drift(series, group, found.segments, options);
 }
 
 // Points of one environment are comparable.
@@ -183,17 +200,18 @@ AcceptedOf accepted_in(const std::filesystem::path& baselines, const Aliases& al
     }
     if (!file->second) return std::nullopt;
     const std::string key = entry_key(line.case_id, line.variant, line.metric);
-    std::optional<Accepted> last;
+    std::optional<Accepted> nearest;
+    const auto off = [&](double value) { return std::abs(relative_change(value, line.value)); };
     for (const auto& [processor, entries] : by_processor(*file->second)) {
       const bool own = processor.empty() || processor == line.processor.text() ||
                        processor == line.processor.text() + " apart";
       const auto entry = entries->find(key);
       if (!own || entry == entries->end()) continue;
       const auto* value = std::get_if<double>(&entry->second.value);
-      if (value && (!last || last->utc < entry->second.accepted.utc))
-        last = Accepted{entry->second.accepted.utc, *value};
+      if (value && (!nearest || off(*value) < off(nearest->value)))
+        nearest = Accepted{entry->second.accepted.utc, *value};
     }
-    return last;
+    return nearest;
   };
 }
 

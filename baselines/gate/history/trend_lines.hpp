@@ -59,7 +59,8 @@ struct Accepted {
   std::string utc;
   double value = 0;
 };
-// For a point, by its class, name and processor; none where nothing is accepted.
+// For a point, by its class, name and processor, and of a processor's states the one that is
+// nearest to its value; none where nothing is accepted.
 using AcceptedOf = std::function<std::optional<Accepted>(const HistoryLine&)>;
 AcceptedOf accepted_in(const std::filesystem::path& baselines, const Aliases& aliases);
 
@@ -73,9 +74,9 @@ struct TrendOptions {
 };
 
 // Drift is measured from the anchor's segment, where the anchor can be compared with the newest
-// point; without an anchor given, from the segment of the newest point that was accepted as a
-// baseline or, if that is later, from the first segment since the acceptance that is at the
-// accepted level; without either from the oldest segment. The lines must outlive the series.
+// point; without an anchor given, from the accepted value, once a level has begun since then; where
+// nothing is accepted from the segment of the newest point that was accepted as a baseline, or else
+// from the oldest one. The lines must outlive the series.
 std::vector<TrendSeries> find_trends(const HistoryLines& lines, const TrendOptions& options);
 
 // Which points are written. none: for readers of the store itself. ends_of_still: of a series with

@@ -109,6 +109,29 @@ TEST(Trend, SmallChangesSinceAnAcceptanceAddUpToADriftFromThere) {
   EXPECT_EQ(drift->anchor, 35);
 }
 
+TEST(Trend, TheAnchorThatIsAskedForCountsWhateverWasAcceptedSince) {
+  TrendOptions options = held_to({"2026-11-09T13:00:00Z", 35});
+  options.anchor = "c2";
+  const auto lines = daily({{6, 28}, {6, 35}});
+  ASSERT_TRUE(find_trends(lines, options)[0].drift);
+  EXPECT_EQ(find_trends(lines, options)[0].drift->anchor, 28);
+}
+
+TEST(Trend, DriftCountsFromTheAcceptedValueAndNotFromALevelNearIt) {
+  const auto drift_of = [](const std::vector<std::pair<int, double>>& levels,
+                           const Accepted& accepted) {
+    const auto drift = find_trends(daily(levels), held_to(accepted))[0].drift;
+    return drift ? drift->change : 0;
+  };
+  EXPECT_NEAR(drift_of({{5, 35}, {6, 36.5}, {6, 38}}, {"2026-11-05T13:00:00Z", 35}), 3 / 35.,
+              1e-12);
+  EXPECT_NEAR(drift_of({{5, 28}, {6, 36.5}, {6, 38}}, {"2026-11-03T13:00:00Z", 35}), 3 / 35.,
+              1e-12);
+  EXPECT_NEAR(drift_of({{6, 28}, {6, 38}}, {"2026-11-04T13:00:00Z", 40.5}), -2.5 / 40.5, 1e-12);
+  EXPECT_EQ(drift_of({{6, 28}, {6, 35}}, {"2026-11-09T13:00:00Z", 28}), 0)
+      << "nothing was run since that could show it";
+}
+
 TEST(Trend, WhatWasAcceptedIsReadByCaseAndProcessor) {
   const TemporaryFolder folder("trend-lines-test");
   const auto entry = [](double value, const char* utc) {
@@ -117,12 +140,13 @@ TEST(Trend, WhatWasAcceptedIsReadByCaseAndProcessor) {
   Baseline baseline{
       .device_class = "host",
       .entries = {{"toy/step/f64|optimized|launches", entry(28, "2026-11-01T12:00:00Z")}}};
-  for (const auto& [processor, day] : {std::pair("A kept awake", "2026-11-02T12:00:00Z"),
-                                       std::pair("A kept awake apart", "2026-11-03T12:00:00Z"),
-                                       std::pair("B kept awake", "2026-11-04T12:00:00Z")})
-    baseline.processors[processor]["toy/step/f64|optimized|time_s"] = entry(2, day);
-  for (auto& [processor, entries] : baseline.processors)
-    for (auto& [key, one] : entries) one.medians = {2};
+  for (const auto& [processor, seconds] :
+       {std::pair("A kept awake", 2.), std::pair("A kept awake apart", 3.),
+        std::pair("B kept awake", 2.5)}) {
+    Entry& one = baseline.processors[processor]["toy/step/f64|optimized|time_s"];
+    one = entry(seconds, "2026-11-02T12:00:00Z");
+    one.medians = {seconds};
+  }
   baseline.metrics = {{"launches", {.kind = "exact"}}, {"time_s", {.kind = "time", .unit = "s"}}};
   std::filesystem::create_directories(folder.path() / "devices/host");
   write_file(folder.path() / baseline_file("host", "toy"), baseline_text(baseline));
@@ -131,7 +155,10 @@ TEST(Trend, WhatWasAcceptedIsReadByCaseAndProcessor) {
   EXPECT_EQ(accepted(line).value_or(Accepted{}).value, 28);
   line.metric = "time_s";
   line.processor = "A kept awake";
-  EXPECT_EQ(accepted(line).value_or(Accepted{}).utc, "2026-11-03T12:00:00Z");
+  for (const auto& [level, state] : {std::pair(1.8, 2.), std::pair(2.4, 2.), std::pair(2.6, 3.)}) {
+    line.value = level;
+    EXPECT_EQ(accepted(line).value_or(Accepted{}).value, state);
+  }
   line.processor = "C";
   EXPECT_FALSE(accepted(line));
   line.device_class = "nvidia-h200";

@@ -248,9 +248,14 @@ std::vector<StandardChange> compare(const Standard& standard, const Entry& befor
   return changes;
 }
 
+bool is_unasked(const std::string& why) {
+  const std::string seen = as_seen(why);
+  return std::ranges::any_of(unasked::all, [&](const char* text) { return seen == as_seen(text); });
+}
+
 bool is_new(const std::string& why, const std::set<std::string>& known) {
   const std::string seen = as_seen(why);
-  return !seen.empty() && seen != as_seen(no_reason_yet) && seen != as_seen(for_the_better) &&
+  return !seen.empty() && seen != as_seen(no_reason_yet) && !is_unasked(why) &&
          !known.contains(seen);
 }
 

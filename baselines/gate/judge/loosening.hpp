@@ -3,6 +3,7 @@
 // whether it lets more pass.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,10 +17,20 @@ namespace holdfast::gate {
 // What stands in a proposed patch where its reader is to say why: no reason.
 inline constexpr const char* no_reason_yet = "proposed by holdfast check; say why";
 
-// What is accepted without a reason gives this one, which is none for a loosening.
-inline constexpr const char* for_the_better = "changed for the better";
+// What accepting and the ratchet write by themselves where they ask for no reason: none for a
+// loosening, which may have got there by an entry that was taken out before.
+namespace unasked {
+inline constexpr const char* first = "first baseline";
+inline constexpr const char* added = "new";
+inline constexpr const char* as_listed = "as listed";
+inline constexpr const char* better = "changed for the better";
+inline constexpr const char* another_day = "another day of the same code";
+inline constexpr const char* proposed = "proposed by holdfast check: better for good";
+inline constexpr std::array all = {first, added, as_listed, better, another_day, proposed};
+}  // namespace unasked
+bool is_unasked(const std::string& why);
 
-// Whether `why` is a reason, and none of `known`.
+// Whether `why` is a reason that somebody gave, and none of `known`.
 bool is_new(const std::string& why, const std::set<std::string>& known);
 
 struct StandardChange {

@@ -296,7 +296,7 @@ bool MetricJudge::is_accepted_here(const Context& context, const Entry& base, Ro
   if (agreed.verdict != verdict::pass && !drifts) return false;
   const bool is_free =
       row.verdict == verdict::improved || (row.verdict == verdict::drift && !context.timed());
-  if (!(is_free && proposed->accepted.why == for_the_better) &&
+  if (!(is_free && is_unasked(proposed->accepted.why)) &&
       !is_new(proposed->accepted.why, part_.reasons_before)) {
     row.evidence["baseline"] =
         text("this change edits the accepted value, and gives no reason of its own; restore ",

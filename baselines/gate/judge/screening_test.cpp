@@ -63,6 +63,9 @@ TEST(ExactMetrics, OneOfATrillionCounts) {
 
 TEST(ExactMetrics, TheRoundingOfARatioDoesNot) {
   EXPECT_EQ(judge_exact(fewer, {.value = 0.1 + 0.2}, 0.3).verdict, "PASS");
+  const double beside = std::nextafter(3.0, 0.0);
+  EXPECT_EQ(judge_exact(fewer, {.value = 3.0}, beside).verdict, "PASS") << "whole on one side";
+  EXPECT_EQ(judge_exact(fewer, {.value = beside}, 3.0).verdict, "PASS");
 }
 
 TEST(ExactMetrics, AToleranceIsRelative) {

@@ -195,15 +195,27 @@ TEST_F(EditedBaseline, WhatIsAcceptedForTheBetterNeedsNone) {
 }
 
 TEST_F(EditedBaseline, WhatIsAcceptedForTheBetterAgainIsAcceptedAsTheFirstWas) {
-  edit([](Baseline& edited) {
-    edited.entries.at("toy/sum/n:64/f64|optimized|launches").accepted.why =
-        "changed for the better";
-  });
-  begin();
-  store(toy::dry(),
-        [](Results& now) { toy::metric(now, "optimized", "launches") = toy::exact(3); });
+  for (const char* why :
+       {"changed for the better", "proposed by holdfast check: better for good"}) {
+    edit([&](Baseline& edited) {
+      edited.entries.at(launches).value = 4.0;
+      edited.entries.at("toy/sum/n:64/f64|optimized|launches").accepted.why = why;
+    });
+    begin();
+    store(toy::dry(),
+          [](Results& now) { toy::metric(now, "optimized", "launches") = toy::exact(3); });
+    ASSERT_EQ(accept(), 0) << output_ << complaints_;
+    edit([&](Baseline& edited) { edited.entries.at(launches).accepted.why = why; });
+    expect_output(judge(), 0, AllOf(HasSubstr("1 ACCEPTED"), Not(HasSubstr("IMPROVED"))));
+  }
+}
+
+// `baseline accept` takes the value for a new one, of which it asks no reason.
+TEST_F(EditedBaseline, AWorseValueWhoseEntryWasTakenOutBeforeIsNotAcceptedWithoutAReason) {
+  one_more_launch();
+  edit([](Baseline& edited) { edited.entries.erase(launches); });
   ASSERT_EQ(accept(), 0) << output_ << complaints_;
-  expect_output(judge(), 0, AllOf(HasSubstr("1 ACCEPTED"), Not(HasSubstr("IMPROVED"))));
+  expect_output(judge(), 1, HasSubstr("gives no reason of its own"));
 }
 
 TEST_F(EditedBaseline, AWiderSpreadAndALowerAnchorNeedAReason) {
