@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests unchanged_runs.py with a stand-in for `holdfast`: files set its exit status, and it records its arguments."""
 
+import io
 import json
 import shutil
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest import mock
 
 import pytest
+import unchanged_runs
 
 SCRIPT = Path(__file__).with_name("unchanged_runs.py")
 HOLDFAST = """#!/bin/sh
@@ -52,8 +56,15 @@ def place(tmp_path: Path) -> Path:
 
 
 def make(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, SCRIPT, place / "build", f"--page={place / 'README.md'}", *options]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [str(SCRIPT), str(place / "build"), f"--page={place / 'README.md'}", *options]
+    said, told, code = io.StringIO(), io.StringIO(), 0
+    with mock.patch.object(sys, "argv", command), redirect_stdout(said), redirect_stderr(told):
+        try:
+            unchanged_runs.main()
+        except SystemExit as ended:
+            assert isinstance(ended.code, int)
+            code = ended.code
+    return subprocess.CompletedProcess(command, code, said.getvalue(), told.getvalue())
 
 
 def asked(place: Path, verb: str) -> list[str]:
@@ -69,6 +80,12 @@ def test_the_table_counts_exits_and_undecided_values_and_the_rest_of_the_page_st
     assert text.count(", 0123456789ab |") == 1
     assert "old" not in text
     assert "[2/2] host load 0 toy 2: exit 0, 2 of 4 undecided" in done.stdout
+
+
+def test_as_a_command_it_ends_with_its_exit_status(place: Path) -> None:
+    command = [sys.executable, SCRIPT, place / "build", f"--page={place / 'README.md'}", "--device=host", "--loads=0"]
+    for options, code in ((["--runs=1"], 0), (["--runs=0"], 2)):
+        assert subprocess.run([*command, *options], capture_output=True, check=False).returncode == code
 
 
 @pytest.mark.parametrize("code", range(5))

@@ -4,6 +4,10 @@
 #   cmake/ci/append.sh RESULTS [STORE]
 # HOLDFAST is the command, HISTORY_REMOTE the branch's remote (default: origin), HISTORY_BRANCH the measured branch.
 set -euo pipefail
+if [ "${1:-}" = --help ]; then
+  sed -n '3,/^set /s/^# //p' "${BASH_SOURCE[0]}"
+  exit 0
+fi
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 results=${1:?name the results root, e.g. build/release/results}
 store=${2:-build/history}

@@ -21,6 +21,7 @@ from typing import Any
 MARK = "<!-- holdfast: verdict -->"
 AUTHOR = "github-actions[bot]"
 ARTIFACT = "holdfast"
+ENVIRONMENT = ("GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_TOKEN", "GITHUB_EVENT_PATH")
 VERDICT = "results/verdict.md"
 LARGEST_ARCHIVE = 200 << 20
 LARGEST_VERDICT = 1 << 20
@@ -150,9 +151,13 @@ def post(api: Api, number: int, body: str) -> str:
 
 
 def main() -> int:
-    repository = os.environ["GITHUB_REPOSITORY"]
-    api = Api(os.environ["GITHUB_API_URL"], repository, os.environ["GITHUB_TOKEN"])
-    run = json.loads(Path(os.environ["GITHUB_EVENT_PATH"]).read_text("utf-8"))["workflow_run"]
+    lacking = [name for name in ENVIRONMENT if not os.environ.get(name)]
+    if lacking:
+        print(f"comment.py: the environment lacks {', '.join(lacking)}, which the workflow `comment` gives", file=sys.stderr)
+        return 2
+    address, repository, token, event = (os.environ[name] for name in ENVIRONMENT)
+    api = Api(address, repository, token)
+    run = json.loads(Path(event).read_text("utf-8"))["workflow_run"]
     try:
         number = pull_request(api, run, repository)
         done = post(api, number, comment(run, verdict(api, run)))

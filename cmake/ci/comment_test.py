@@ -3,16 +3,20 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 import threading
 import zipfile
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from urllib.parse import parse_qs, urlsplit
 
+import comment
 import pytest
 
 SCRIPT = Path(__file__).parent / "comment.py"
@@ -146,11 +150,18 @@ def run(github: GitHub, folder: Path, head: str = REPOSITORY, code: int = 0, **c
         "GITHUB_TOKEN": "secret",
         "GITHUB_EVENT_PATH": str(event),
     }
-    done = subprocess.run(
-        [sys.executable, SCRIPT], env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == code, done.stderr
-    return done.stdout + done.stderr
+    said = io.StringIO()
+    with mock.patch.dict(os.environ, environment, clear=True), redirect_stdout(said), redirect_stderr(said):
+        ended = comment.main()
+    assert ended == code, said.getvalue()
+    return said.getvalue()
+
+
+def test_what_its_environment_lacks_is_told_in_a_sentence() -> None:
+    given = {"GITHUB_API_URL": "https://example.org", "GITHUB_REPOSITORY": REPOSITORY, "GITHUB_TOKEN": ""}
+    done = subprocess.run([sys.executable, SCRIPT], env=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "comment.py: the environment lacks GITHUB_TOKEN, GITHUB_EVENT_PATH, which the workflow `comment` gives\n"
 
 
 def test_a_verdict_becomes_one_comment(github: GitHub, tmp_path: Path) -> None:
@@ -260,7 +271,7 @@ def test_a_verdict_does_not_hide_how_the_check_ended(github: GitHub, tmp_path: P
     assert body.startswith(f"{MARK}\n[The check of aaaaaaaaaaaa](https://example.org/runs/77) ended as `failure`.\n\n")
 
 
-@pytest.mark.parametrize("spoil", ["encrypted", "of another method", "no lzma", "no bzip2", "cut", "no archive"])
+@pytest.mark.parametrize("spoil", ["encrypted", "of another method", "no lzma", "no bzip2", "cut", "begun before its begin", "no archive"])
 def test_an_archive_that_cannot_be_read_is_no_verdict(
     github: GitHub, tmp_path: Path, spoil: str
 ) -> None:
@@ -279,6 +290,8 @@ def test_an_archive_that_cannot_be_read_is_no_verdict(
         content[8] = content[directory + 10] = {"no lzma": zipfile.ZIP_LZMA, "no bzip2": zipfile.ZIP_BZIP2}[spoil]
     if spoil == "cut":
         content[60:70] = b"\xff" * 10
+    if spoil == "begun before its begin":
+        content[content.rindex(b"PK\5\6") + 16] += 40
     github.packed = b"" if spoil == "no archive" else bytes(content)
     run(github, tmp_path)
     assert "No verdict was reached; the check ended as `failure`" in github.comments[0]["body"]

@@ -4,6 +4,10 @@
 #   cmake/ci/publish.sh OUT [STORE]
 # HOLDFAST is the command, HISTORY_REMOTE the branch's remote (default: origin).
 set -euo pipefail
+if [ "${1:-}" = --help ]; then
+  sed -n '3,/^set /s/^# //p' "${BASH_SOURCE[0]}"
+  exit 0
+fi
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 out=${1:?name the folder that receives the site}
 store=${2:-build/history}

@@ -362,6 +362,14 @@ def test_what_could_not_be_recorded_fails_and_nothing_follows(
     assert len((store_command.parent / "asked").read_text().splitlines()) == reached
 
 
+@pytest.mark.parametrize("script", ["append.sh", "publish.sh"])
+def test_who_asks_for_help_gets_its_use_and_nothing_is_asked_of_the_remote(store_command: Path, script: str) -> None:
+    done = run(script, "--help", HOLDFAST=store_command)
+    assert done.returncode == 0 and f"\n  cmake/ci/{script} " in done.stdout
+    assert "HOLDFAST is the command" in done.stdout and "set -" not in done.stdout
+    assert not (store_command.parent / "asked").exists()
+
+
 def test_a_history_that_cannot_be_fetched_is_not_published(store_command: Path, tmp_path: Path) -> None:
     (tmp_path / "store" / "host").mkdir(parents=True)
     (tmp_path / "store" / "host" / "old.ndjson").write_text("{}\n")

@@ -109,9 +109,9 @@ def ask_levels(holdfast: str, store: Path, baselines: Path | None) -> Trend:
 
 
 def trend_command(holdfast: str, store: Path, baselines: Path | None, *options: str) -> list[str]:
-    """`baselines` list the cases that were renamed."""
-    renamed = [f"--baselines={baselines}"] if baselines else []
-    return [holdfast, "trend", f"--store={store}", "--json", *renamed, *options]
+    """`baselines` list the cases that were renamed, and what was accepted since is no drift."""
+    accepted = [f"--baselines={baselines}"] if baselines else []
+    return [holdfast, "trend", f"--store={store}", "--json", *accepted, *options]
 
 
 class Awaited(FileIO):

@@ -4,7 +4,8 @@
 import re
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from holdfast_report import sections
@@ -25,15 +26,37 @@ def parted(text: str) -> Markup:
     return Markup("<wbr>").join(re.split(r"(?<=[/_])", text))
 
 
-def engine_of(root: Root, trends: Trends, past: Past) -> Environment:
-    """The templates, and what they call: what they fold goes into one block of the page."""
-    engine = Environment(
+class Compiled(BytecodeCache):
+    """The compiled templates, for all engines of this process: each share of a site has its own."""
+
+    def __init__(self) -> None:
+        self.held: dict[tuple[str, str], bytes] = {}  # by template and source
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if code := self.held.get((bucket.key, bucket.checksum)):
+            bucket.bytecode_from_string(code)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self.held[bucket.key, bucket.checksum] = bucket.bytecode_to_string()
+
+
+compiled = Compiled()
+
+
+def new_engine() -> Environment:
+    return Environment(
         loader=PackageLoader("holdfast_report", "templates"),
+        bytecode_cache=compiled,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def engine_of(root: Root, trends: Trends, past: Past) -> Environment:
+    """The templates, and what they call: what they fold goes into one block of the page."""
+    engine = new_engine()
     folded = Folded()
     engine.filters |= {"breakable": breakable, "parted": parted}
     engine.globals |= {

@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from holdfast_report import Problem
 from holdfast_report.reading import Number, Record, files_below, read
 
 SCHEMA = "holdfast-profile/1"
@@ -199,8 +200,31 @@ class Stored:
 def read_profiles(place: Path) -> list[Stored]:
     """All of a results root, or of the folder that `holdfast profile` filled; by suite, device
     class and case, and optimized first."""
-    paths = files_below(place, f"*/profiles/*/*{ENDING}") + files_below(place, f"*{ENDING}")
-    return sorted((Stored(read(Profile, SCHEMA, path), path) for path in paths), key=place_of)
+    found = []
+    for pattern in (f"*/profiles/*/*{ENDING}", f"*{ENDING}"):
+        for path in files_below(place, pattern):
+            found.append(Stored(read(Profile, SCHEMA, path), path))
+            check_place(found[-1], in_root="/" in pattern)
+    return sorted(found, key=place_of)
+
+
+def check_place(stored: Stored, in_root: bool) -> None:
+    """A copy in another place would be drawn as the class or the suite that it is a copy of."""
+    profile, path = stored.profile, stored.path
+    name = f"{profile.case.replace('/', '.').replace(':', '_')}.{profile.variant}{ENDING}"
+    if path.name != name:
+        raise Problem(f"{path}: holds the profile {name}; give it this name, or remove it")
+    if not in_root:  # but of one case, whose folder has any name
+        return
+    folders = (
+        ("suite", profile.suite, path.parent.name),
+        ("device class", profile.device_class, path.parents[2].name),
+    )
+    for what, held, folder in folders:
+        if held != folder:
+            raise Problem(
+                f"{path}: holds a profile of the {what} '{held}', and its folder says '{folder}'"
+            )
 
 
 def place_of(stored: Stored) -> tuple[object, ...]:

@@ -160,9 +160,12 @@ def finding(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
+def name_of(document: dict[str, Any]) -> str:
+    slug = document["case"].replace("/", ".").replace(":", "_")
+    return f"{slug}.{document['variant']}.profile.json"
+
+
 def put(workplace: Workplace, document: dict[str, Any]) -> Path:
     """Where a suite puts it in a results root."""
-    slug = document["case"].replace("/", ".").replace(":", "_")
     folder = workplace.results / document["device_class"] / "profiles" / document["suite"]
-    path = folder / f"{slug}.{document['variant']}.profile.json"
-    return builders.put(path, document)
+    return builders.put(folder / name_of(document), document)

@@ -88,7 +88,7 @@ def test_profiles_are_folded_with_those_of_suspects_in_front(profiled: Workplace
 def test_a_folder_of_profiles_alone_is_a_page_of_profiles(workplace: Workplace) -> None:
     alone = workplace.folder / "alone"
     document = profile_builders.dry()
-    builders.put(alone / "rk4_step.optimized.profile.json", document)
+    builders.put(alone / profile_builders.name_of(document), document)
     assert main([f"--results={alone}", f"--out={workplace.out}"]) == 0
     words = Reader(workplace.page()).words
     assert "Profiles only" in words

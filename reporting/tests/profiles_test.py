@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading profiles, and one profile as facts and rows."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from builders import STEP, Workplace
 from holdfast_report import Problem, profile_tables
 from holdfast_report.cells import DASH, Branch, Cell, Share, Table
-from holdfast_report.profiles import Profile, read_profiles
+from holdfast_report.profiles import ENDING, Profile, read_profiles
 from holdfast_report.root import read_root
 from profile_builders import loop, op, scope
 
@@ -51,11 +52,34 @@ def test_a_root_without_profiles_is_read_as_before(workplace: Workplace) -> None
 
 def test_the_folder_of_one_profiled_case_is_a_root_too(tmp_path: Path) -> None:
     document = profile_builders.dry()
-    builders.put(tmp_path / "a_case.optimized.profile.json", document)
-    builders.put(tmp_path / "a_case.optimized" / "resources.json", {"kernels": []})
+    name = profile_builders.name_of(document)
+    builders.put(tmp_path / name, document)
+    builders.put(tmp_path / name.removesuffix(ENDING) / "resources.json", {"kernels": []})
     root = read_root(tmp_path, None)
     assert [stored.profile.case for stored in root.profiles] == [STEP]
     assert root.parts == []
+
+
+@pytest.mark.parametrize(("place", "sentence"), [
+    ("old/profiles/cubed_sphere_swe", f"of the device class '{builders.DRY}', and its folder says 'old'"),
+    (f"{builders.DRY}/profiles/older", "of the suite 'cubed_sphere_swe', and its folder says 'older'"),
+])  # fmt: skip
+def test_a_copy_of_a_profile_in_another_folder_is_refused(workplace: Workplace, place: str, sentence: str) -> None:
+    document = profile_builders.dry()
+    builders.put(workplace.results / place / profile_builders.name_of(document), document)
+    with pytest.raises(Problem, match=re.escape(sentence)):
+        read_root(workplace.results, None)
+
+
+@pytest.mark.parametrize("folder", ["", f"{builders.DRY}/profiles/cubed_sphere_swe"])
+def test_a_copy_of_a_profile_of_another_name_is_refused(tmp_path: Path, folder: str) -> None:
+    document = profile_builders.dry()
+    name = profile_builders.name_of(document)
+    builders.put(tmp_path / folder / name, document)
+    assert len(read_root(tmp_path, None).profiles) == 1
+    builders.put(tmp_path / folder / name.replace(ENDING, f" (copy){ENDING}"), document)
+    with pytest.raises(Problem, match=re.escape(f"holds the profile {name}; give it this name, or remove it")):
+        read_root(tmp_path, None)
 
 
 def test_an_unknown_key_of_a_profile_is_refused_by_name(workplace: Workplace) -> None:

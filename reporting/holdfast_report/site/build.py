@@ -5,6 +5,7 @@ sees what is new."""
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -74,6 +75,13 @@ def put(path: Path, text: str) -> bool:
 shared: tuple[Site, list[Page], Path] | None = None  # what a forked process begins with
 
 
+def be_ended() -> None:
+    """Of a worker. Ctrl-C reaches it as well, but its parent ends it: by a signal, at which it still
+    removes what it has half written."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+
+
 def write_share(numbers: range) -> tuple[int, int]:
     assert shared is not None
     site, pages, out = shared
@@ -111,9 +119,7 @@ def build(site: Site, out: Path) -> tuple[int, int]:
         if workers == 1 or len(pages) <= ALONE:
             done = [write_share(range(len(pages)))]
         else:
-            # Ctrl-C reaches the workers as well, and this process ends them.
-            ignoring = signal.signal, (signal.SIGINT, signal.SIG_IGN)
-            with multiprocessing.get_context("fork").Pool(workers, *ignoring) as pool:
+            with multiprocessing.get_context("fork").Pool(workers, be_ended) as pool:
                 done = pool.map(write_share, shares(len(pages)), chunksize=1)
     finally:
         shared = None

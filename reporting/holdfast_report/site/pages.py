@@ -7,12 +7,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from holdfast_report import judgement
 from holdfast_report.documents import Entry
-from holdfast_report.page import breakable
+from holdfast_report.page import breakable, new_engine
 from holdfast_report.scripts import hash_of, script
 from holdfast_report.site import addresses
 from holdfast_report.site.archive import Archive, Column, Run
@@ -52,13 +51,7 @@ class Renderer:
 
     def __init__(self, site: Site) -> None:
         self.site = site
-        self.engine = Environment(
-            loader=PackageLoader("holdfast_report", "templates"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
+        self.engine = new_engine()
         self.engine.filters["breakable"] = breakable
         styles = [(TEMPLATES / name).read_text("utf-8") for name in ("page.css", "site/site.css")]
         archive = site.archive
