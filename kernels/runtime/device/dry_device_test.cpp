@@ -318,7 +318,8 @@ TEST_F(DryDeviceTest, TransfersThatKernelsMayHideAreCountedUnlessSomebodyWaits) 
   EXPECT_EQ(hidden(Lane::copies, [&] { computed(), device.await(*arrived); }), 0);
   EXPECT_EQ(hidden(Lane::copies, [&] { computed(), device.keep_pace(*arrived); }), 0);
   std::byte answer = {};
-  EXPECT_EQ(hidden(Lane::copies, [&] { launched(), device.download(&answer, there[0].data(), 1); }), 0);
+  EXPECT_EQ(hidden(Lane::copies, [&] { launched(), device.download(&answer, there[0].data(), 1); }),
+            0);
 }
 
 TEST_F(DryDeviceTest, ATransferOfTheCopyLaneStaysBesideKernelsWhileTheHostWaitsForAnother) {
