@@ -29,6 +29,11 @@ void append(const Options& options, const std::string& store) {
                                        appended.known == 1 ? " was" : " were", " there already");
   tell_done(text(store, ": ", plural(appended.values, "value"), " from ",
                  plural(appended.runs, "run"), " appended", known, '\n'));
+  if (!appended.unknown_commits.empty() && !succeeded(git(".", {"--version"}))) {
+    std::cerr << "holdfast: git is not installed, so that the subjects and times of commits stay "
+                 "unknown\n";
+    return;
+  }
   for (const std::string& commit : appended.unknown_commits)
     std::cerr
         << "holdfast: " << options.value_or("repository", ".") << " does not have the commit "

@@ -100,6 +100,7 @@ int dispatch(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   using namespace holdfast::gate;
   holdfast::hold_standard_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond `ulimit -f` fails, and says so
   forget_the_callers_repository();
   try {
     const int code = dispatch(std::vector<std::string>(argv + 1, argv + argc));

@@ -74,6 +74,19 @@ TEST_F(StoreCommand, ABaselineOfAProcessorWithoutANameIsRefused) {
   expect_complaint(prune(), 2, HasSubstr("a processor has a name, and this one has none"));
 }
 
+TEST_F(StoreCommand, AHistoryIsKeptWithoutGitWhichIsToldToBeAbsent) {
+  Results now = toy::dry();
+  now.run.git_sha = std::string(40, 'a');
+  store(now);
+  const Outcome appended =
+      run_task({.program = HOLDFAST_BINARY,
+                .arguments = {"history", "append", results_.string(),
+                              "--store=" + (folder_.path() / "history").string()},
+                .environment = {{"PATH", "/nowhere"}}});
+  gate::expect_complaint(appended, 0,
+                         AllOf(HasSubstr("git is not installed"), Not(HasSubstr("--repository"))));
+}
+
 TEST_F(StoreCommand, PruneTellsWhatWouldGoAndWritesNothing) {
   accepted(toy::dry());
   move_entry(launches_key, "toy/gone/n:64/f64|optimized|launches");
