@@ -491,6 +491,17 @@ TEST_F(Confirming, AToleranceThatTheChangeNarrowsIsNarrowHereToo) {
   EXPECT_EQ(after(suspect()).verdict, verdict::regression) << "nor is it wider than it was";
 }
 
+TEST_F(Confirming, AWaiverBesideANarrowerToleranceHidesNoLossThatTheOlderRuleFails) {
+  const std::string now = policy_;
+  add_rule(R"({"match": "fake_suite/**", "metric": "time_s", "tolerance": 0.05})");
+  policy_before_ = std::exchange(policy_, now);
+  add_rule(R"({"match": "fake_suite/**", "metric": "time_s", "tolerance": 0.02})");
+  waive_times();
+  const Row row = after(suspect("time_s"));
+  EXPECT_EQ(row.verdict, verdict::regression);
+  EXPECT_TRUE(row.blocking);
+}
+
 TEST_F(Confirming, WhatNeitherOfTwoRulesFailsByItselfIsNotFailedByBoth) {
   anchor_ = 9.2;
   const std::string now = policy_;
