@@ -91,6 +91,14 @@ TEST_F(StateBefore, AnUnfinishedChangeThatGitHasIsNotCarriedOut) {
   std::filesystem::remove(part_of(place));
   git({"add", "--all", "baselines"});
   expect_complaint(judge(), 2, HasSubstr(": is of an unfinished change, which git must not have"));
+  write_file(journal_path(baselines_), canonical(to_json(Journal{{name, sha256(accepted)}})));
+  git({"add", "--force", "--all", "baselines"});
+  begin();
+  std::filesystem::remove(journal_path(baselines_));
+  git({"add", "--all", "baselines"});
+  expect_complaint(judge(), 2, HasSubstr(": is of an unfinished change, which git must not have"));
+  write_file(baselines_ / "devices/.gitkeep", "");  // of no change
+  git({"add", "--force", "--all", "baselines"});
   begin();
   EXPECT_EQ(judge(), 0) << complaints_;
 }
