@@ -104,6 +104,7 @@ TEST_F(Ratcheting, WhatIsProposedAppliesWithGit) {
   EXPECT_EQ(entry.value, Value(12.5));
   EXPECT_EQ(entry.anchor, 12.5);
   EXPECT_EQ(entry.accepted.previous, Value(10.0));
+  EXPECT_EQ(entry.accepted.why, "proposed by holdfast check: better for good");
   expect_output(check(), 0, Not(HasSubstr("IMPROVED")));
 }
 
