@@ -181,12 +181,12 @@ TEST(GalaxyOracle, OfALargeBatchThatDoesNotRestFourAreComparedAlongTheirPaths) {
     const std::vector<double> right = result_of(*fit);
     const auto is_right = [&](int b, int step, double loss) {
       std::vector<double> spoilt = right;
-      spoilt.at(std::size_t(batch * 4 + b * steps + step)) = loss;
+      spoilt.at(std::size_t(batch) * 4 + std::size_t(b) * steps + step) = loss;
       return (input == 0 ? known.distance(spoilt, {}) : known.other(spoilt, 1)) <= known.limit;
     };
     std::vector<int> followed;
     for (int b = 0; b < batch; ++b) {
-      const double first = right.at(std::size_t(batch * 4 + b * steps));
+      const double first = right.at(std::size_t(batch) * 4 + std::size_t(b) * steps);
       EXPECT_TRUE(is_right(b, 0, first));
       EXPECT_FALSE(is_right(b, 1, NAN));
       EXPECT_FALSE(is_right(b, steps - 1, 1.1 * first)) << b;
