@@ -91,7 +91,7 @@ double CpuWaits::by_others() {
   const Waits now = so_far(), before = std::exchange(asked_, now);
   const auto begun = std::exchange(when_, Clock::now());
   others_ += holdfast::by_others(
-      {.seconds = now.seconds - before.seconds, .times = now.times - before.times},
+      {.seconds = std::max(now.seconds - before.seconds, 0.0), .times = now.times - before.times},
       std::chrono::duration<double>(when_ - begun).count(), others_work_.ran());
   return others_;
 }
